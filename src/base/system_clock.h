@@ -1,0 +1,15 @@
+// SystemClock: the machine's clocks and Asio's timers.
+#pragma once
+
+#include "base/async_clock.h"
+
+namespace outhaul {
+
+class SystemClock final : public AsyncClock {
+ public:
+  TimePoint now() const override { return std::chrono::steady_clock::now(); }
+  WallTime wall_now() const override;
+  Task<void> sleep_until(TimePoint when) override;
+};
+
+}  // namespace outhaul
