@@ -1,0 +1,80 @@
+# One static library a folder of src/, as src/LAYERS lists them: outhaul_<folder>. A library links the
+# folders and outside libraries of its line and nothing else, so a forbidden edge fails to link too.
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/src/LAYERS")
+
+# Reads src/LAYERS into outhaul_folders and, per folder, <folder>_folders and <folder>_libraries.
+function(outhaul_read_layers)
+  file(STRINGS "${CMAKE_SOURCE_DIR}/src/LAYERS" lines REGEX "^[a-z]+:")
+  foreach(line IN LISTS lines)
+    if(NOT line MATCHES "^([a-z]+):([^|]*)\\|(.*)$")
+      message(FATAL_ERROR "src/LAYERS: not `folder: folders | libraries`: ${line}")
+    endif()
+    set(folder "${CMAKE_MATCH_1}")
+    string(STRIP "${CMAKE_MATCH_2}" below)
+    string(STRIP "${CMAKE_MATCH_3}" libraries)
+    string(REGEX REPLACE " +" ";" below "${below}")
+    string(REGEX REPLACE " +" ";" libraries "${libraries}")
+    list(APPEND folders ${folder})
+    set(${folder}_folders "${below}" PARENT_SCOPE)
+    set(${folder}_libraries "${libraries}" PARENT_SCOPE)
+  endforeach()
+  set(outhaul_folders "${folders}" PARENT_SCOPE)
+endfunction()
+
+function(outhaul_add_proto)
+  file(GLOB protos CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/proto/outhaul/v1/*.proto")
+  set(root "${CMAKE_BINARY_DIR}/proto")
+  file(MAKE_DIRECTORY "${root}")
+  foreach(proto IN LISTS protos)
+    get_filename_component(noun "${proto}" NAME_WE)
+    list(APPEND generated "${root}/outhaul/v1/${noun}.pb.cc")
+    list(APPEND headers "${root}/outhaul/v1/${noun}.pb.h")
+  endforeach()
+  add_custom_command(
+    OUTPUT ${generated} ${headers}
+    COMMAND ${OUTHAUL_PROTOC} --proto_path=${CMAKE_SOURCE_DIR}/proto --cpp_out=lite:${root} ${protos}
+    DEPENDS ${protos}
+    VERBATIM)
+  add_library(outhaul_proto STATIC ${generated} ${headers})
+  target_include_directories(outhaul_proto SYSTEM PUBLIC "${root}")
+  target_link_libraries(outhaul_proto PUBLIC outhaul_library_protobuf)
+endfunction()
+
+# Every .cc of the folder but its tests; for src/main also without the programs' own files.
+function(outhaul_folder_sources folder result)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/src/${folder}/*.cc")
+  list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
+  list(FILTER sources EXCLUDE REGEX "/src/main/outhaul(_hub|_node|_launcher)?\\.cc$")
+  set(${result} "${sources}" PARENT_SCOPE)
+endfunction()
+
+function(outhaul_add_folder folder)
+  outhaul_folder_sources(${folder} sources)
+  set(needs ${${folder}_folders} ${${folder}_libraries})
+  list(TRANSFORM ${folder}_folders PREPEND outhaul_)
+  list(TRANSFORM ${folder}_libraries PREPEND outhaul_library_)
+  # The parts of `testing` lie above nearly everything. A test links what it names of them beside its
+  # own folder, so that building test_base does not build the hub.
+  if(folder STREQUAL "testing")
+    set(testing_folders outhaul_base outhaul_proto)
+  endif()
+  if(sources)
+    add_library(outhaul_${folder} STATIC ${sources})
+    target_include_directories(outhaul_${folder} PUBLIC "${CMAKE_SOURCE_DIR}/src")
+    target_link_libraries(outhaul_${folder} PRIVATE outhaul_warnings PUBLIC ${${folder}_folders} ${${folder}_libraries})
+  else()
+    add_library(outhaul_${folder} INTERFACE)
+    target_include_directories(outhaul_${folder} INTERFACE "${CMAKE_SOURCE_DIR}/src")
+    target_link_libraries(outhaul_${folder} INTERFACE ${${folder}_folders} ${${folder}_libraries})
+  endif()
+endfunction()
+
+outhaul_read_layers()
+set_source_files_properties(src/base/version.cc PROPERTIES COMPILE_DEFINITIONS OUTHAUL_VERSION="${PROJECT_VERSION}")
+foreach(folder IN LISTS outhaul_folders)
+  if(folder STREQUAL "proto")
+    outhaul_add_proto()
+  else()
+    outhaul_add_folder(${folder})
+  endif()
+endforeach()

@@ -1,0 +1,2 @@
+// The one translation unit that holds Asio's definitions.
+#include <boost/asio/impl/src.hpp>

@@ -1,0 +1,34 @@
+#include "base/bytes.h"
+
+#include <gtest/gtest.h>
+
+namespace outhaul {
+namespace {
+
+TEST(ToHex, WhenBytesAreHighOrZero_ThenEachGivesTwoLowerCaseDigits) {
+  const Bytes bytes("\x00\x0f\xf0\xff", 4);
+
+  const auto text = to_hex(bytes);
+
+  EXPECT_EQ(text, "000ff0ff");
+}
+
+TEST(ToBase64, WhenLengthIsAnyRemainderOfThree_ThenPaddingCompletesIt) {
+  struct Row {
+    std::string_view bytes;
+    std::string_view text;
+  };
+  // RFC 4648, section 10, and the two characters beyond letters and digits.
+  const Row rows[] = {{"", ""},           {"f", "Zg=="},         {"fo", "Zm8="},         {"foo", "Zm9v"},
+                      {"foob", "Zm9vYg=="}, {"fooba", "Zm9vYmE="}, {"foobar", "Zm9vYmFy"}, {"\xfb\xff\xbf", "+/+/"}};
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.text);
+
+    const auto text = to_base64(row.bytes);
+
+    EXPECT_EQ(text, row.text);
+  }
+}
+
+}  // namespace
+}  // namespace outhaul
