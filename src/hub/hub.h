@@ -1,0 +1,81 @@
+// Hub: the composition of everything behind the HTTPS interface. The program runs it over real ports, the
+// simulation over fakes; both drive it through the same few calls.
+//   runs on  one strand, the executor of its ports
+//   life     start() first; then attach() and the services; drain() and join() before destruction. A crash in
+//            the simulation destroys the frames instead, and the destructor asks nothing of the disk or a peer
+#pragma once
+
+#include <memory>
+
+#include "base/async_clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/random.h"
+#include "base/task.h"
+#include "hub/hub_keys.h"
+#include "hub/hub_settings.h"
+
+namespace outhaul::store {
+class Database;
+}
+namespace outhaul::stream {
+class Disk;
+}
+namespace outhaul::transport {
+class Carrier;
+}
+
+namespace outhaul::hub {
+
+class AccountService;
+class Admission;
+class EnrolmentService;
+class NodeService;
+class StreamService;
+class TaskService;
+
+// What the hub needs of the world. All outlive the hub.
+struct HubPorts {
+  Executor executor;
+  AsyncClock& clock;
+  Random& random;
+  store::Database& database;
+  stream::Disk& disk;  // of the hub's stream journal and segments
+  const Log& log;
+};
+
+class Hub {
+ public:
+  Hub(const HubPorts& ports, HubSettings settings, HubKeys keys);
+  ~Hub();
+  Hub(const Hub&) = delete;
+  Hub& operator=(const Hub&) = delete;
+
+  // Reads back all that is not finished: streams first, then the tasks that own them. Nothing is served before.
+  //   errors  store_foreign: the database belongs to another deployment. Those of the store and the journal
+  Task<Result<void>> start();
+
+  // A connection on which a node is expected. Returns at once; the session lives until one side ends it.
+  void attach(std::unique_ptr<transport::Carrier> carrier);
+
+  // No new tasks; completes when none is being answered or `limit` has passed, then says goodbye to the nodes.
+  // What runs on nodes goes on there.
+  Task<void> drain(std::chrono::nanoseconds limit);
+  // Ends every coroutine of the hub. After it the hub may be destroyed.
+  Task<void> join();
+
+  AccountService& accounts();
+  Admission& admission();
+  EnrolmentService& enrolment();
+  NodeService& nodes();
+  TaskService& tasks();
+  StreamService& streams();
+  const HubSettings& settings() const;
+  const HubKeys& keys() const;
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace outhaul::hub

@@ -1,0 +1,22 @@
+// HubSettings: the numbers of a hub that its configuration may change. The defaults are the product's.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace outhaul::hub {
+
+struct HubSettings {
+  std::string deployment;  // a DNS name; bound to the database at `init`
+  std::chrono::nanoseconds heartbeat_interval = std::chrono::seconds(10);
+  std::chrono::nanoseconds dead_after = std::chrono::seconds(30);
+  std::chrono::nanoseconds queue_timeout = std::chrono::minutes(5);
+  std::chrono::nanoseconds envelope_lifetime = std::chrono::minutes(5);
+  std::chrono::nanoseconds term_grace = std::chrono::seconds(10);
+  std::chrono::nanoseconds drain_limit = std::chrono::seconds(30);
+  std::chrono::nanoseconds enrolment_token_lifetime = std::chrono::hours(1);
+  std::size_t max_live_tasks = 100'000;  // not yet ended; beyond it a submit is `exhausted`
+};
+
+}  // namespace outhaul::hub
