@@ -1,0 +1,163 @@
+// StreamStore: every stream of a process, by id. The writer appends, readers read from any offset and
+// wait for more, the store makes it durable and takes it back at the next start.
+//
+// A stream of up to small_stream_bytes lives in the process's Journal and in memory; a larger one in
+// segment files of its own, with the last part also in memory for readers that keep up. Memory is
+// bounded: past max_memory_bytes, tails are let go and small streams move to segments.
+//
+// Rules that hold for every reader: records come whole and in order; the record that completes a stream
+// is handed out only when it, and so all before it, is durable here.
+//
+// Order of life: StreamStore store(...); Journal::open(..., {&store, ...}); co_await store.recover(*journal);
+// ...; co_await store.close(); co_await journal->close().
+// Runs on one strand, the disk's. Nothing here suspends unless it is a Task.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/event.h"
+#include "base/ids.h"
+#include "base/task_group.h"
+#include "stream/journal.h"
+#include "stream/position.h"
+#include "stream/record.h"
+
+namespace outhaul::stream {
+
+struct StreamStoreConfig {
+  std::uint64_t small_stream_bytes = 256U << 10U;  // encoded; above it a stream has segments
+  std::uint64_t segment_bytes = 64U << 20U;        // a new file is begun past this
+  std::uint64_t flush_bytes = 8U << 20U;           // unsynced bytes that start a background sync
+  std::uint64_t tail_bytes = 1U << 20U;            // of a large stream, kept in memory for readers
+  std::uint64_t max_memory_bytes = 16U << 20U;     // of all streams
+  std::uint64_t quota_bytes = std::uint64_t{8} << 30U;  // encoded bytes of all streams on disk
+  std::uint64_t free_floor_bytes = 64U << 20U;          // of the disk, left for others
+  std::uint64_t reserve_bytes = 1U << 20U;              // file given up so that results fit on a full disk
+};
+
+// What is known of one stream without reading it.
+struct StreamTotals {
+  Incarnation incarnation;
+  std::uint64_t start = 0;  // offsets before this were dropped
+  std::uint64_t end = 0;    // the next record's offset
+  bool complete = false;    // the completing record is appended
+  StreamPosition durable;
+  std::uint64_t encoded_bytes = 0;  // held, headers included
+  bool is_small = true;             // in the journal; take_small() works once complete
+  bool is_damaged = false;          // a segment is damaged; reads past the damage fail
+};
+
+// A run of whole encoded records, in order, from the offset that was asked for.
+struct ReadChunk {
+  std::vector<SharedSlice> slices;  // each holds whole records
+  std::size_t bytes = 0;            // encoded, of all slices
+  StreamPosition next;              // where the reader stands after them
+};
+
+// What append_encoded did with a record.
+enum class AppendOutcome {
+  appended,
+  duplicate,  // all of it was there before: ignored
+};
+
+struct StreamRecovery {
+  std::uint64_t streams = 0;
+  std::uint64_t removed_files = 0;  // segments of streams that nothing names
+  struct Cut {
+    std::string file;
+    std::uint64_t offset = 0;  // in the file
+    bool is_damage = false;    // valid records follow: the file was left as it is
+    std::string reason;
+  };
+  std::vector<Cut> cuts;
+};
+
+class StreamLog;
+class DiskReserve;
+
+class StreamStore final : public JournalOwner {
+ public:
+  StreamStore(Executor executor, Disk& disk, StreamStoreConfig config = {});
+  ~StreamStore() override;
+  StreamStore(const StreamStore&) = delete;
+  StreamStore& operator=(const StreamStore&) = delete;
+
+  // After Journal::open: reads the segments and joins them with what was replayed. The journal outlives
+  // all later calls but close(). Fails with disk_full or unavailable; a damaged segment is no failure
+  // (see StreamRecovery).
+  Task<Result<void>> recover(Journal& journal);
+  const StreamRecovery& recovery() const { return recovery_; }
+
+  // --- the writer's side ---
+  // Fails with conflict when the id exists with another incarnation; the same one is accepted again.
+  Result<void> create(const StreamId& id, const Incarnation& incarnation);
+  // Appends one record at the end and returns it; it is written to the system (not yet durable) and
+  // visible to readers. `payload`: 1..max_record_payload_bytes; result and end may be empty and complete
+  // the stream. Fails with not_found; conflict (already complete); exhausted (quota) or disk_full: pause
+  // and await room(). Records that complete are exempt from quota and floor, and may use the reserve.
+  Result<EncodedRecord> append(const StreamId& id, RecordKind kind, WallTime time, ByteView payload);
+  // Appends a gap: `missing` bytes that were produced are left out here.
+  Result<EncodedRecord> append_gap(const StreamId& id, WallTime time, std::uint64_t missing);
+  // Appends a record of another writer as it is. One that begins before the end is cut to what is new.
+  // Fails with stream_gap when it begins after the end, conflict when the stream is complete, and as append().
+  Result<AppendOutcome> append_encoded(const StreamId& id, const EncodedRecord& record);
+  // The peer holds more than we do (we lost a tail in a crash): gives up all our bytes and goes on at
+  // its position. Does nothing when `position` is not ahead.
+  Result<void> adopt_position(const StreamId& id, StreamPosition position);
+  // Completes when all that was appended before the call is durable; gives how far that is.
+  // Fails with not_found, or unavailable when the disk failed (for good).
+  Task<Result<StreamPosition>> durable(const StreamId& id);
+
+  // Whether append() of `bytes` of ordinary records would pass quota and floor now.
+  Result<void> check_room(std::uint64_t bytes);
+  // Pulsed when room may have come back (something was dropped or forgotten). A full disk is freed by
+  // others: look again from time to time.
+  Event& room() { return room_; }
+
+  // --- the reader's side ---
+  // Whole records from exactly `from` on: a record that `from` falls into is cut, so that every byte
+  // comes once. At most `max_bytes` encoded, but at least one record when there is one. An empty chunk:
+  // wait_for_more(). Fails with not_found; stream_gap when `from` was dropped (details: start);
+  // invalid when `from` is past the end; journal_corrupt in damage; unavailable.
+  Result<ReadChunk> read(const StreamId& id, std::uint64_t from, std::size_t max_bytes);
+  // Completes when read(id, from, ..) has something to give, also the completing record. Fails with
+  // not_found when the stream is not, or no longer, here.
+  Task<Result<void>> wait_for_more(const StreamId& id, std::uint64_t from);
+
+  // --- life ---
+  std::optional<StreamTotals> find(const StreamId& id) const;
+  std::vector<StreamId> ids() const;  // sorted
+  // All encoded bytes of a complete small stream. Fails with not_found, conflict (not complete),
+  // too_large (not small), stream_gap (its front was dropped).
+  Result<Bytes> take_small(const StreamId& id) const;
+  // The reader holds everything before `up_to` durably: its bytes may go (whole segments do).
+  Result<void> drop(const StreamId& id, std::uint64_t up_to);
+  // The stream is gone; its files go once the journal knows.
+  Result<void> forget(const StreamId& id);
+
+  std::uint64_t disk_bytes() const { return disk_bytes_; }
+  std::uint64_t memory_bytes() const;
+
+  // Waits for background syncs and removals.
+  Task<void> close();
+
+  // JournalOwner
+  bool owns(JournalType type) const override { return type < first_owner_type; }
+  Result<void> replay(JournalType type, ByteView payload) override;
+  Result<void> write_live(Journal& journal) override;
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+  StreamRecovery recovery_;
+  Event room_;
+  std::uint64_t disk_bytes_ = 0;
+};
+
+}  // namespace outhaul::stream
