@@ -1,0 +1,124 @@
+// TaskGate: decides on a node whether a signed task may start. Pure: it is handed bytes and times, and
+// hands back what to persist before anything is answered.
+//
+// The order of checks, first failure ends: size, signature and key, audience, times, nonce, owner, fence,
+// policy, consent, capacity. A task passes the nonce check once: from then on its nonce is used, whatever
+// the later checks say, except that a refusal for capacity leaves it unused.
+//
+// A task that is known (same nonce or same task id) is answered task_replayed with the first run's state,
+// also after its time window has closed: that answer starts nothing, and the hub needs it when it was away
+// for longer than the window (decisions/0010).
+//
+// Time is the node's wall clock corrected by the offset that the session measured, bounded to
+// max_clock_correction either way. The mark is the latest issue time that passed; it only rises, is
+// persisted with every record, and an envelope issued before mark - clock_window is refused, so nonces
+// older than that can be forgotten whatever any clock says.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/ids.h"
+#include "crypto/envelope.h"
+#include "wire/task_spec.h"
+
+namespace outhaul::wire {
+
+inline constexpr std::chrono::nanoseconds clock_window = std::chrono::minutes(5);
+inline constexpr std::chrono::nanoseconds max_clock_correction = std::chrono::hours(1);
+
+// The node owner's say in what runs; one method a check, called in this order. Each gives the refusal:
+// task_owner_unknown, task_policy_refused or isolation_unavailable, denied, node_full or node_disk_full.
+class TaskRules {
+ public:
+  virtual ~TaskRules() = default;
+  virtual Result<void> check_owner(const TaskSpec& spec) const = 0;
+  virtual Result<void> check_policy(const TaskSpec& spec) const = 0;
+  virtual Result<void> check_consent(const TaskSpec& spec) const = 0;
+  virtual Result<void> check_capacity(const TaskSpec& spec) const = 0;
+};
+
+// What the node journals for each task whose nonce it used, before it answers.
+struct GateRecord {
+  TaskId task_id;
+  Bytes nonce;
+  WallTime issued_at;
+  WallTime mark;                 // after this task
+  std::uint64_t fence_epoch = 0; // highest seen, this task included
+  StreamId stream_id;
+  std::optional<ErrorCode> refused;  // by a check after the nonce; else it was accepted
+  bool operator==(const GateRecord&) const = default;
+};
+Bytes serialise_gate_record(const GateRecord& record);
+// Fails with journal_corrupt: the record was written by this program.
+Result<GateRecord> parse_gate_record(ByteView serialised);
+
+// The two readings that a decision depends on.
+struct GateTime {
+  WallTime wall;                                // the node's clock now
+  std::optional<std::chrono::nanoseconds> hub_offset;  // hub minus node, as measured; none = never measured
+};
+// The wall time after the bounded correction.
+WallTime corrected(const GateTime& time);
+
+// A decision. When `record` is set it must be durable before anyone learns of the decision, and commit()
+// was already applied to the gate.
+struct GateDecision {
+  std::optional<TaskSpec> admitted;
+  std::optional<GateRecord> record;
+  // Set when nothing is admitted. task_replayed has details {task, state, stream}.
+  std::optional<Error> refusal;
+};
+
+struct GateConfig {
+  NodeId self;
+  std::string issuer;  // the deployment; tasks of another are refused with task_audience_mismatch
+};
+
+class TaskGate {
+ public:
+  // The state of a run that the node still knows, for task_replayed: "accepted", "starting", "running", ...
+  // Empty when the node no longer knows the task.
+  using FindState = std::function<std::optional<std::string>(const TaskId&)>;
+
+  // `rules` and what `find_state` refers to outlive the gate.
+  TaskGate(GateConfig config, const TaskRules& rules, FindState find_state);
+
+  // Keys of Welcome or enrolment; replaces those before.
+  void trust(std::vector<crypto::TrustedKey> keys) { keys_ = std::move(keys); }
+  // Records from the journal, in any order.
+  void restore(const GateRecord& record);
+
+  GateDecision judge(ByteView envelope, const GateTime& time);
+
+  // What a new journal must keep: every record that restore() would need.
+  std::vector<GateRecord> live_records() const;
+  WallTime mark() const { return mark_; }
+  std::uint64_t fence_epoch() const { return fence_epoch_; }
+
+ private:
+  Result<void> check_times(const TaskSpec& spec, const GateTime& time) const;
+  Result<void> check_rules(const TaskSpec& spec) const;
+  std::optional<Error> find_replay(const TaskSpec& spec) const;
+  GateRecord consume(const TaskSpec& spec, std::optional<ErrorCode> refused);
+  void prune();
+
+  GateConfig config_;
+  const TaskRules& rules_;
+  FindState find_state_;
+  std::vector<crypto::TrustedKey> keys_;
+  WallTime mark_;
+  std::uint64_t fence_epoch_ = 0;
+  // By nonce. Those issued before mark - clock_window are gone.
+  std::map<Bytes, GateRecord> records_;
+};
+
+}  // namespace outhaul::wire
