@@ -20,7 +20,8 @@
 
 namespace outhaul::crypto {
 
-// From `now` minus certificate_backdate, so that a slow clock takes it at once, to `now` plus `lifetime`.
+// From `now` minus certificate_backdate, so that a slow clock takes it at once, to `now` plus `lifetime`,
+// but never beyond the authority's own end. Whole seconds.
 struct Validity {
   WallTime now;
   std::chrono::seconds lifetime;
@@ -37,7 +38,7 @@ struct ServerNames {
 
 class CertificateAuthority {
  public:
-  // `common_name` as in make_certificate_request. `random` draws the serial number.
+  // `common_name` by is_common_name, else `invalid`. `random` draws the serial number.
   static Result<CertificateAuthority> make(std::string_view common_name, Validity validity, Random& random);
   // Fails with `certificate_invalid` when the certificate is no authority's or not of this key.
   static Result<CertificateAuthority> load(ByteView certificate_pem, const Secret& key_pem);
@@ -49,7 +50,7 @@ class CertificateAuthority {
   // The public key is the one of `spki`, usually TlsKey::spki(). Fails with `invalid` for a bad name or key.
   Result<Certificate> issue_server(ByteView spki, const ServerNames& names, Validity validity,
                                    Random& random) const;
-  // Names the node by its URI only; what the request calls itself is not copied.
+  // Names the node by its URI (and its id as common name); what the request calls itself is not copied.
   Result<Certificate> issue_node(const CertificateRequest& request, const NodeIdentity& identity,
                                  Validity validity, Random& random) const;
   // Certifies the node's Ed25519 key, for envelopes and Hello. Cannot be used for TLS.

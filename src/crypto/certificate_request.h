@@ -11,9 +11,11 @@
 
 namespace outhaul::crypto {
 
-inline constexpr std::size_t max_common_name_bytes = 64;
+inline constexpr std::size_t max_common_name_bytes = 64;  // ub-common-name of RFC 5280
+// 1..max_common_name_bytes of printable ASCII.
+bool is_common_name(std::string_view text);
 
-// PEM. `common_name` is 1..max_common_name_bytes of printable ASCII, else `invalid`.
+// PEM. Fails with `invalid` when `common_name` is not one by is_common_name.
 Result<std::string> make_certificate_request(const TlsKey& key, std::string_view common_name);
 
 class CertificateRequest {

@@ -6,11 +6,13 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "crypto/file_descriptor.h"
 
 namespace outhaul::crypto {
 
 enum class DataOwner { hub, node };
 
+// Movable; destruction gives up the lock.
 class DataDirectory {
  public:
   static constexpr int current_format = 1;
@@ -25,23 +27,16 @@ class DataDirectory {
   // conflict: it holds files but no FORMAT, so it is somebody else's.
   static Result<DataDirectory> create_or_open(const std::filesystem::path& path, DataOwner owner);
 
-  DataDirectory(DataDirectory&& other) noexcept;
-  DataDirectory& operator=(DataDirectory&& other) noexcept;
-  DataDirectory(const DataDirectory&) = delete;
-  DataDirectory& operator=(const DataDirectory&) = delete;
-  // Gives up the lock.
-  ~DataDirectory();
-
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path file(std::string_view name) const { return path_ / name; }
   // 1..current_format: what FORMAT said when it was opened.
   int format() const { return format_; }
 
  private:
-  DataDirectory(std::filesystem::path path, int lock, int format);
+  DataDirectory(std::filesystem::path path, FileDescriptor lock, int format);
   std::filesystem::path path_;
-  int lock_ = -1;  // descriptor of LOCK
-  int format_ = 0;
+  FileDescriptor lock_;
+  int format_;
 };
 
 }  // namespace outhaul::crypto

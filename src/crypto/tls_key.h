@@ -30,4 +30,7 @@ class TlsKey {
   KeyHandle key_;
 };
 
+// The public key of a DER SPKI when it is P-256 on its named curve; empty for everything else.
+KeyHandle parse_p256_spki(ByteView der);
+
 }  // namespace outhaul::crypto
