@@ -1,10 +1,13 @@
 # The programs, in build/<preset>/bin. Each links the archives of `main` and keeps only what it reaches.
+add_custom_target(programs)
+
 function(outhaul_add_program name source)
   if(NOT EXISTS "${CMAKE_SOURCE_DIR}/src/main/${source}")
     return()
   endif()
   add_executable(${name} "src/main/${source}")
   target_link_libraries(${name} PRIVATE outhaul_warnings ${ARGN})
+  add_dependencies(programs ${name})
   if(NOT OUTHAUL_SANITIZE)
     target_link_options(${name} PRIVATE -static-libstdc++ -static-libgcc)
   endif()
