@@ -1,3 +1,4 @@
+// clang-format off: one code a line, so that a diff shows what changed.
 // OUTHAUL_ERROR(code, class, HTTP status, what it means, what to do next); sorted by subject.
 // No include guard: read several times with different definitions of OUTHAUL_ERROR.
 
