@@ -1,0 +1,50 @@
+// Admission: the one place where a request becomes a Principal. Every protected route passes admit() and no
+// handler looks at a credential itself. Sign-in by other means will be one more kind of credential here.
+//   runs on  the hub's strand
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "base/async_clock.h"
+#include "base/task_group.h"
+#include "hub/accounts/action.h"
+#include "hub/accounts/token_cache.h"
+#include "store/database.h"
+
+namespace outhaul::hub {
+
+// What a request shows of its sender.
+struct RequestFacts {
+  std::string_view authorization;  // the header's value; empty when there is none
+};
+
+class Admission {
+ public:
+  Admission(const Executor& executor, AsyncClock& clock, store::Database& database);
+
+  // The sender, when it may do `action`.
+  //   errors  unauthenticated: no token, a malformed, unknown, revoked or expired one, or a disabled account; the
+  //           message is the same for all but the first two, so that nobody learns which tokens once existed
+  //           denied: a lesser role than the action needs
+  //           those of the database
+  Task<Result<Principal>> admit(RequestFacts facts, Action action);
+
+  // Takes effect on the next request; called after the change is durable.
+  void forget_token(const ApiTokenId& token) { cache_.drop_token(token); }
+  void forget_account(const AccountId& account) { cache_.drop_account(account); }
+
+  // Ends notes of use that are still being written.
+  Task<void> join();
+
+ private:
+  Task<Result<TokenCache::Entry>> load(Bytes hash);
+  void note_use(TokenCache::Entry& entry);
+
+  AsyncClock& clock_;
+  store::Database& database_;
+  TokenCache cache_;
+  TaskGroup notes_;
+};
+
+}  // namespace outhaul::hub

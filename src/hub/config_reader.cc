@@ -1,0 +1,167 @@
+#include "hub/config_reader.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include "base/duration_text.h"
+
+namespace outhaul::hub {
+namespace {
+
+struct Entry {
+  int line = 0;  // from 1
+  YAML::Node value;
+  bool is_read = false;
+};
+
+struct Fault {
+  int line = 0;
+  std::string text;
+};
+
+int line_of(const YAML::Mark& mark) { return mark.line + 1; }
+
+// Yaml-cpp throws; this is the adapter around it.
+Result<YAML::Node> load_yaml(std::string_view text, const std::string& file_name) {
+  try {
+    return YAML::Load(std::string(text));
+  } catch (const YAML::Exception& error) {
+    return fail(Error(ErrorCode::config_invalid,
+                      fmt::format("{}:{}: not YAML: {}", file_name, line_of(error.mark), error.msg)));
+  }
+}
+
+std::optional<std::string> scalar_of(const YAML::Node& value) {
+  if (!value.IsScalar()) return std::nullopt;
+  return value.Scalar();
+}
+
+}  // namespace
+
+struct ConfigReader::State {
+  std::string file_name;
+  std::map<std::string, Entry, std::less<>> entries;
+  std::vector<Fault> faults;
+
+  void note(int line, std::string text) { faults.push_back({line, std::move(text)}); }
+  Entry* find(std::string_view key) {
+    const auto found = entries.find(key);
+    if (found == entries.end()) return nullptr;
+    found->second.is_read = true;
+    return &found->second;
+  }
+  void take_entries(const YAML::Node& root) {
+    for (const auto& pair : root) {
+      const int line = line_of(pair.first.Mark());
+      const auto key = scalar_of(pair.first);
+      if (!key) {
+        note(line, "a key must be a word");
+      } else if (!entries.emplace(*key, Entry{line, pair.second}).second) {
+        note(line, fmt::format("`{}` is given twice", *key));
+      }
+    }
+  }
+};
+
+ConfigReader::ConfigReader(std::unique_ptr<State> state) : state_(std::move(state)) {}
+ConfigReader::ConfigReader(ConfigReader&&) noexcept = default;
+ConfigReader& ConfigReader::operator=(ConfigReader&&) noexcept = default;
+ConfigReader::~ConfigReader() = default;
+
+Result<ConfigReader> ConfigReader::parse(std::string_view text, std::string file_name) {
+  if (text.size() > max_bytes) {
+    return fail(ErrorCode::config_invalid, file_name + ": larger than 256 KiB");
+  }
+  OUTHAUL_TRY(root, load_yaml(text, file_name));
+  auto state = std::make_unique<State>();
+  state->file_name = std::move(file_name);
+  if (root.IsMap()) {
+    state->take_entries(root);
+  } else if (!root.IsNull()) {
+    return fail(ErrorCode::config_invalid, state->file_name + ":1: not a map of keys and values");
+  }
+  return ConfigReader(std::move(state));
+}
+
+void ConfigReader::require_version(int version) {
+  const auto* entry = state_->find("version");
+  if (entry == nullptr) return state_->note(1, fmt::format("`version: {}` is missing", version));
+  if (scalar_of(entry->value) != std::to_string(version)) {
+    state_->note(entry->line, fmt::format("`version` must be {}", version));
+  }
+}
+
+void ConfigReader::read_text(std::string_view key, std::string& into, const Rule& rule) {
+  const auto* entry = state_->find(key);
+  if (entry == nullptr) return;
+  const auto text = scalar_of(entry->value);
+  const auto fault = text ? rule(*text) : std::string("must be one text");
+  if (!fault.empty()) return state_->note(entry->line, fmt::format("`{}` {}", key, fault));
+  into = *text;
+}
+
+void ConfigReader::read_texts(std::string_view key, std::vector<std::string>& into, const Rule& rule) {
+  const auto* entry = state_->find(key);
+  if (entry == nullptr) return;
+  if (!entry->value.IsSequence()) return state_->note(entry->line, fmt::format("`{}` must be a list", key));
+  std::vector<std::string> texts;
+  for (const auto& item : entry->value) {
+    const auto text = scalar_of(item);
+    const auto fault = text ? rule(*text) : std::string("must be a list of texts");
+    if (!fault.empty()) return state_->note(line_of(item.Mark()), fmt::format("`{}` {}", key, fault));
+    texts.push_back(*text);
+  }
+  into = std::move(texts);
+}
+
+void ConfigReader::read_duration(std::string_view key, std::chrono::nanoseconds& into, DurationRange range) {
+  const auto* entry = state_->find(key);
+  if (entry == nullptr) return;
+  const auto span = parse_duration(scalar_of(entry->value).value_or(""));
+  if (!span || *span < range.least || *span > range.most) {
+    return state_->note(entry->line, fmt::format("`{}` must be a duration from {} to {}, such as 30s", key,
+                                                 duration_text(range.least), duration_text(range.most)));
+  }
+  into = *span;
+}
+
+void ConfigReader::read_count(std::string_view key, std::size_t& into, std::size_t least, std::size_t most) {
+  const auto* entry = state_->find(key);
+  if (entry == nullptr) return;
+  std::size_t count = 0;
+  if (!entry->value.IsScalar() || !YAML::convert<std::size_t>::decode(entry->value, count) || count < least ||
+      count > most) {
+    return state_->note(entry->line, fmt::format("`{}` must be a whole number from {} to {}", key, least, most));
+  }
+  into = count;
+}
+
+void ConfigReader::refuse(std::string_view key, std::string_view why) {
+  const auto found = state_->entries.find(key);
+  const int line = found == state_->entries.end() ? 1 : found->second.line;
+  state_->note(line, fmt::format("`{}` {}", key, why));
+}
+
+Result<void> ConfigReader::finish(std::span<const RemovedKey> removed) {
+  for (const auto& [key, entry] : state_->entries) {
+    if (entry.is_read) continue;
+    const auto gone = std::ranges::find(removed, key, &RemovedKey::name);
+    state_->note(entry.line, gone == removed.end() ? fmt::format("unknown key `{}`", key)
+                                                   : fmt::format("`{}` was removed: {}", key, gone->replacement));
+  }
+  auto& faults = state_->faults;
+  if (faults.empty()) return {};
+  std::ranges::stable_sort(faults, {}, &Fault::line);
+  Error error(ErrorCode::config_invalid, fmt::format("{}: {} fault{}", state_->file_name, faults.size(),
+                                                     faults.size() == 1 ? "" : "s"));
+  for (const auto& fault : faults) {
+    error = std::move(error).with("fault", fmt::format("{}:{}: {}", state_->file_name, fault.line, fault.text));
+  }
+  return fail(std::move(error));
+}
+
+}  // namespace outhaul::hub
