@@ -44,12 +44,11 @@ class Connection {
 
   // Fills as much of `into` (1 byte or more) as has arrived, waiting only for the first byte. 0: the peer
   // ended its side. Cancelling loses no byte.
-  //   errors  unavailable: the connection broke. deadline_exceeded: kill() after the deadline passed.
-  //           protocol_violation: bytes that are no TLS.
+  //   errors  unavailable: the connection broke or was killed. protocol_violation: bytes that are no TLS
   virtual Task<Result<std::size_t>> read_some(std::span<char> into) = 0;
-  // Writes both views, in order, as one; completes when the kernel has every byte. Both stay valid until
+  // Writes the views, in order, as one; completes when the kernel has every byte. They stay valid until
   // then. Cancelling kills the connection, because half a message cannot be recalled.
-  virtual Task<Result<void>> write_all(ByteView first, ByteView second = {}) = 0;
+  virtual Task<Result<void>> write_all(ByteView first, ByteView second = {}, ByteView third = {}) = 0;
   // Tells the peer that nothing more comes, then closes. Does not wait for the peer.
   virtual Task<void> close() = 0;
   // Closes at once; a read or write in progress fails. May be called at any time, more than once.

@@ -61,29 +61,33 @@ class WebSocketDecoder {
   //           needed, fragmented or long control frames, a continuation of nothing, text, bad close
   //           payload. too_large: the message passes max_message_bytes. After an error: no further call.
   Result<std::optional<Event>> commit(std::size_t count);
-  // True between frames: an end here is clean on the level of frames.
-  bool is_between_frames() const { return header_size_ == 0 && !in_payload_; }
+  // True when no frame and no message has begun: an end here loses nothing.
+  bool is_between_messages() const { return header_size_ == 0 && !in_message_; }
 
  private:
+  WebSocketOpcode opcode() const;
+  std::size_t header_bytes_needed() const;
   Result<std::optional<Event>> take_header();
   Result<void> check_first_bytes() const;
   Result<void> check_lengths(std::uint64_t payload_bytes) const;
-  std::size_t header_bytes_needed() const;
-  void begin_payload(std::uint64_t payload_bytes);
+  void begin_payload(std::size_t payload_bytes);
+  void unmask(std::size_t from, std::size_t count);
   Result<std::optional<Event>> end_frame();
   Result<std::optional<Event>> end_control();
-  void unmask(std::size_t from, std::size_t count);
 
   WebSocketRole receiver_;
   std::size_t max_message_bytes_;
+  // The current frame: its header, and how much of its payload has come.
   std::array<unsigned char, 14> header_{};
   std::size_t header_size_ = 0;
   bool in_payload_ = false;
-  Bytes message_;   // of the data frames so far
-  Bytes control_;   // of the control frame in progress
-  std::size_t filled_ = 0;  // bytes of the current frame's payload that have come
-  std::size_t frame_begin_ = 0;  // where the current frame starts in its payload string
+  std::size_t frame_begin_ = 0;  // where its payload starts in message_ or control_
   std::size_t frame_bytes_ = 0;
+  std::size_t filled_ = 0;
+  // The current message; control frames may come between its fragments.
+  bool in_message_ = false;
+  Bytes message_;
+  Bytes control_;
   std::size_t fragments_ = 0;
 };
 
