@@ -49,8 +49,8 @@ class Connection {
   // Writes the views, in order, as one; completes when the kernel has every byte. They stay valid until
   // then. Cancelling kills the connection, because half a message cannot be recalled.
   virtual Task<Result<void>> write_all(ByteView first, ByteView second = {}, ByteView third = {}) = 0;
-  // Tells the peer that nothing more comes, then closes. Does not wait for the peer.
-  virtual Task<void> close() = 0;
+  // Tells the peer that nothing more comes, as far as that needs no waiting, then closes. Otherwise as kill().
+  virtual void close() = 0;
   // Closes at once; a read or write in progress fails. May be called at any time, more than once.
   virtual void kill() = 0;
   virtual bool is_open() const = 0;
