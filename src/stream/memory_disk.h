@@ -19,10 +19,9 @@ class MemoryDiskImage {
  public:
   struct Content {
     Bytes bytes;
-    std::uint64_t synced = 0;   // this much surely survives
-    bool entry_synced = false;  // the directory entry survives
+    std::uint64_t synced = 0;  // this much surely survives
   };
-  // Shared by the image and by open files: a removed file stays readable.
+  // Shared by the names, the synced names and open files: a removed file stays readable.
   using Files = std::map<std::string, std::shared_ptr<Content>>;
 
   // Bytes that all files together may hold.
@@ -31,11 +30,12 @@ class MemoryDiskImage {
   Files durable_entries;  // names as of the last sync_directory
 
   std::uint64_t used_bytes() const;
-  // The machine loses power: of each file the synced part survives, then a random part of the rest,
+  // The machine loses power (when only a process dies, nothing is lost): of each file the synced part survives, then a random part of the rest,
   // whose last bytes may be torn (garbage); unsynced names may vanish, unsynced removals come back.
   void lose_power(Random& random);
-  // Only the process dies: nothing is lost. (Named so that a reader sees the difference.)
-  void kill_process() {}
+
+ private:
+  void settle_names(Random& random);
 };
 
 struct MemoryDiskFaults {
@@ -66,7 +66,8 @@ class MemoryDisk final : public Disk {
  private:
   friend class MemoryFile;
   Result<void> check_alive() const;
-  Task<Result<void>> take_sync_time();
+  // Waits as long as a sync takes; gives whether it then makes anything durable.
+  Task<Result<bool>> pass_sync();
 
   MemoryDiskImage& image_;
   AsyncClock& clock_;

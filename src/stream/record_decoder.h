@@ -22,6 +22,7 @@ class RecordDecoder {
 
  private:
   Result<bool> gather_header();
+  Result<std::optional<EncodedRecord>> finish(std::size_t whole);
 
   ByteView chunk_;
   std::array<char, record_header_bytes> head_{};

@@ -35,9 +35,9 @@ class WriterCursor {
   Opening open(const WriterHoldings& held);
 
   enum class Acceptance {
-    go_on,        // send from next().from
-    adopt,        // the reader holds more than we do: store.adopt_position(position), then go on
-    finished,     // the reader holds everything: acknowledge and forget
+    go_on,     // send what next() says
+    adopt,     // the reader holds more than we do: store.adopt_position(position), then go on
+    finished,  // the reader holds everything: acknowledge and forget
   };
   // The reader's position from Accept. Fails with protocol_violation when no such position can be (before
   // what it acknowledged is a restored reader and no failure).
@@ -62,6 +62,7 @@ class WriterCursor {
  private:
   StreamPosition acknowledged_;
   StreamPosition next_;
+  std::uint64_t opened_from_ = 0;
 };
 
 // The reader's end of one channel.
@@ -84,7 +85,7 @@ class ReaderCursor {
   static Result<std::pair<ReaderCursor, Opened>> open(const Peer& peer, const Held& held);
 
   enum class Verdict {
-    append,     // whole, in order
+    append,       // whole, in order
     append_tail,  // its first part is known: append from position() on
     ignore,     // known already, or sent before the writer saw our position
   };
