@@ -54,8 +54,8 @@ struct Limit {
 inline constexpr std::uint32_t spawn_with_stdin = 1;  // a pipe; without it standard input is at its end
 
 // Followed by `string_bytes` of NUL-ended strings: the working directory (absolute), argument_count
-// arguments (at least one), environment_count of NAME=value. A slot or task id in use is never spawned
-// again: the answer is the snapshot of what is there.
+// arguments (at least one), environment_count of NAME=value. A task that is known is never spawned
+// again: the new slot is `failed` with EEXIST, and a slot in use answers with what it holds.
 struct SpawnRequest {
   PacketHeader header;
   char task_id[task_id_bytes];
@@ -84,8 +84,9 @@ struct EndRequest {
   std::uint32_t grace_ms;
 };
 
-// Bytes before the snapshot's stdin_applied are skipped. What the pipe does not take now is not kept:
-// the next snapshot says how far the bytes got and comes when there is room again.
+// Bytes before the snapshot's stdin_applied are skipped. What the pipe does not take now is not kept: the
+// snapshot that counts this request in stdin_answers says how far the bytes got, and comes when there is
+// room again.
 struct StdinRequest {
   PacketHeader header;
   std::uint64_t offset;  // of the first byte in the whole of standard input
@@ -117,7 +118,6 @@ enum class SpawnStage : std::uint32_t {
   directory = 2,  // the working directory
   limits = 3,
   execute = 4,
-  refused = 5,    // the request itself: too many strings, a slot out of range
 };
 
 struct TaskSnapshot {
@@ -131,6 +131,8 @@ struct TaskSnapshot {
   std::uint32_t processes_killed;   // signalled by end_tree or after the exit, the program included
   std::uint32_t has_ring;           // 1: a descriptor came with this or an earlier packet
   std::uint32_t stdin_closed;       // 1: it takes no more (ended, or the program closed it)
+  std::uint32_t stdin_answers;      // stdin_data requests that are done with; the next may be sent
+  std::uint32_t reserved;
   std::uint64_t stdin_applied;      // bytes that are in the pipe
   std::int64_t started_at_ns;       // wall time
   std::int64_t ended_at_ns;         // wall time of the exit
@@ -143,6 +145,6 @@ struct TaskSnapshot {
 
 static_assert(sizeof(PacketHeader) == 16);
 static_assert(sizeof(SpawnRequest) == 16 + 40 + 16 + 24 * max_limits + 16);
-static_assert(sizeof(TaskSnapshot) == 16 + 40 + 32 + 56 + 40);
+static_assert(sizeof(TaskSnapshot) == 16 + 40 + 40 + 56 + 40);
 
 }  // namespace outhaul::launcher

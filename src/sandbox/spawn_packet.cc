@@ -1,0 +1,59 @@
+#include "sandbox/spawn_packet.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+
+#include "launcher/protocol.h"
+
+namespace outhaul::sandbox {
+namespace {
+
+// A NUL would end the string early and shift all that follow: what runs would not be what was signed.
+Result<void> append_string(Bytes& packet, const std::string& text) {
+  if (text.contains('\0')) return fail(ErrorCode::invalid, "spawn: a NUL byte in an argument, variable or path");
+  packet.append(text).push_back('\0');
+  return {};
+}
+
+void add_limit(launcher::SpawnRequest& request, std::uint32_t resource, std::uint64_t value) {
+  request.limits[request.limit_count++] = {resource, 0, value, value};
+}
+
+launcher::SpawnRequest make_request(const ProcessSpec& spec, const SpawnPlace& place) {
+  launcher::SpawnRequest request{};
+  request.header = {launcher::PacketKind::spawn, launcher::protocol_version, 0, place.slot, 0};
+  spec.task.text().copy(request.task_id, launcher::task_id_bytes - 1);
+  request.flags = spec.has_stdin ? launcher::spawn_with_stdin : 0;
+  request.nice = place.nice;
+  request.pipe_grace_ms = static_cast<std::uint32_t>(
+      std::chrono::duration_cast<std::chrono::milliseconds>(spec.pipe_grace).count());
+  add_limit(request, RLIMIT_CORE, spec.limits.core_bytes);
+  if (spec.limits.open_files != 0) add_limit(request, RLIMIT_NOFILE, spec.limits.open_files);
+  request.argument_count = static_cast<std::uint32_t>(spec.argv.size());
+  request.environment_count = static_cast<std::uint32_t>(spec.environment.size() + (place.marker.empty() ? 0 : 1));
+  return request;
+}
+
+}  // namespace
+
+Result<Bytes> encode_spawn(const ProcessSpec& spec, const SpawnPlace& place) {
+  if (spec.argv.empty()) return fail(ErrorCode::invalid, "spawn: no argument");
+  if (!spec.directory.starts_with('/')) return fail(ErrorCode::invalid, "spawn: the directory is not absolute");
+  launcher::SpawnRequest request = make_request(spec, place);
+  Bytes strings;
+  OUTHAUL_CHECK(append_string(strings, spec.directory));
+  for (const auto& argument : spec.argv) OUTHAUL_CHECK(append_string(strings, argument));
+  for (const auto& variable : spec.environment) OUTHAUL_CHECK(append_string(strings, variable));
+  if (!place.marker.empty()) OUTHAUL_CHECK(append_string(strings, place.marker));
+  if (strings.size() > ProcessLauncher::max_spec_bytes) {
+    return fail(Error(ErrorCode::too_large, "spawn: arguments and environment are over their limit")
+                    .with("max_bytes", std::to_string(ProcessLauncher::max_spec_bytes)));
+  }
+  request.string_bytes = static_cast<std::uint32_t>(strings.size());
+  request.header.bytes = static_cast<std::uint32_t>(sizeof request + strings.size());
+  Bytes packet(reinterpret_cast<const char*>(&request), sizeof request);
+  return packet.append(strings);
+}
+
+}  // namespace outhaul::sandbox
