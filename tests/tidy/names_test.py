@@ -13,8 +13,9 @@ import repository
 ALLOWED = "tests/tidy/names_allowed.txt"
 URL_HOST = re.compile(r"\b(?:https?|wss?|ssh|git)://(?:[^\s/@\"'`]*@)?([A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)")
 MAIL_HOST = re.compile(r"\b[A-Za-z0-9._%+-]+@([A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,})\b")
-# "section 4.1.2.2" of a standard is no address.
-ADDRESS = re.compile(r"(?<![\w.])(?<!section )(?<!sections )(\d{1,3}(?:\.\d{1,3}){3})(?![\w.]|\.\d)")
+# "RFC 5280, 4.1.2.2" is a place in a standard and no address.
+SECTION = re.compile(r"(?:RFC \d+,|[Ss]ections?) [\d.]+")
+ADDRESS = re.compile(r"(?<![\w.])(\d{1,3}(?:\.\d{1,3}){3})(?![\w.]|\.\d)")
 FREE_HOST = re.compile(r"(^|\.)(example|test|invalid|localhost|local|internal|example\.(com|net|org))$", re.I)
 # Where the standards that comments cite are published.
 STANDARDS = {"www.w3.org", "www.rfc-editor.org", "datatracker.ietf.org", "www.apache.org", "github.com"}
@@ -39,7 +40,7 @@ def names_in(text):
     """Every host and address of `text` that is not free to use."""
     hosts = [host for host in URL_HOST.findall(text) + MAIL_HOST.findall(text) if not FREE_HOST.search(host)]
     hosts = [host for host in hosts if host not in STANDARDS and not re.fullmatch(r"[\d.]+", host)]
-    return hosts + [address for address in ADDRESS.findall(text) if not is_free_address(address)]
+    return hosts + [address for address in ADDRESS.findall(SECTION.sub("", text)) if not is_free_address(address)]
 
 
 class Names(unittest.TestCase):
