@@ -44,11 +44,10 @@ Result<std::vector<TaskRow>> MemoryTaskStore::unfinished(const NodeId& node) {
 }
 
 Result<void> MemoryTaskStore::add(const TaskRow& task) {
-  const bool has_input = !task.stdin_stream.is_empty();
-  if (tasks_.find(task.id) != nullptr || find_streaming(task.stream) != nullptr ||
-      (has_input && find_streaming(task.stdin_stream) != nullptr)) {
-    return row_exists("task");
-  }
+  const auto shares_stream = [&](const TaskRow& row) {
+    return row.stream == task.stream || (!task.stdin_stream.is_empty() && row.stdin_stream == task.stdin_stream);
+  };
+  if (tasks_.find(task.id) != nullptr || tasks_.find_if(shares_stream) != nullptr) return row_exists("task");
   tasks_.put(task.id, task);
   return {};
 }

@@ -94,8 +94,8 @@ class TaskReader {
 // Every change of an id that does not exist is `not_found`, of one in a final state `conflict`.
 class TaskStore : public TaskReader {
  public:
-  // In any state (a hub adopts a task that it signed and does not know). conflict: the id or one of
-  // the streams exists.
+  // In any state (a hub adopts a task that it signed and does not know). conflict: another task has the
+  // id, the output stream or the input stream.
   virtual Result<void> add(const TaskRow& task) = 0;
   // Binds a queued task to the node that `envelope` is signed for. conflict: no longer queued.
   virtual Result<void> dispatch(const TaskId& id, const NodeId& node, const Bytes& envelope, WallTime when) = 0;
