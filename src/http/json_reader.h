@@ -34,8 +34,7 @@ class JsonReader {
 
   bool has(std::string_view key) const;  // present and not null
 
-  // Required: a missing key is a fault. `max_bytes` counts UTF-8 bytes; an empty string is a fault unless
-  // max_bytes is given and allow_empty is set.
+  // Required: a missing key is a fault, and so is an empty string. `max_bytes` counts UTF-8 bytes.
   std::string string(std::string_view key, std::size_t max_bytes = max_string_bytes);
   std::int64_t integer(std::string_view key, std::int64_t least, std::int64_t most);
   bool boolean(std::string_view key);
@@ -64,6 +63,7 @@ class JsonReader {
  private:
   struct Document;
   struct Node;
+  class Asked;
   JsonReader(std::shared_ptr<Document> document, Node* node);
   // Shared by the readers of one document: a child may outlive the reader it came from.
   std::shared_ptr<Document> document_;

@@ -28,8 +28,11 @@ class JsonWriter {
   template <std::integral Int>
     requires(!std::same_as<Int, bool> && !std::same_as<Int, char>)
   JsonWriter& value(Int number) {
-    if constexpr (std::is_signed_v<Int>) return signed_value(number);
-    return unsigned_value(number);
+    if constexpr (std::is_signed_v<Int>) {
+      return signed_value(number);
+    } else {
+      return unsigned_value(number);
+    }
   }
   JsonWriter& value(double number);
   JsonWriter& null();
@@ -45,6 +48,8 @@ class JsonWriter {
  private:
   JsonWriter& signed_value(std::int64_t number);
   JsonWriter& unsigned_value(std::uint64_t number);
+  JsonWriter& begin(char bracket);
+  JsonWriter& end(char bracket, char closing);
   void before_value();
   Bytes text_;
   std::string open_;  // one '{' or '[' a level

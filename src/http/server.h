@@ -52,7 +52,7 @@ class Server {
   Task<void> drain(Duration limit);
   // Cancels everything and waits for it. Call before destruction, also after drain().
   Task<void> close();
-  std::size_t connection_count() const { return served_.size(); }
+  std::size_t connection_count() const { return served_.size() + handshakes_; }
 
  private:
   friend class ServedConnection;
@@ -60,6 +60,7 @@ class Server {
   Task<void> serve_descriptor(int descriptor);
   Task<void> serve_requests(std::unique_ptr<Connection> connection);
   Task<void> sweep();
+  void forget(std::list<ServedConnection*>::iterator served);
 
   Ports ports_;
   const Router& router_;
@@ -68,8 +69,9 @@ class Server {
   std::list<Listener> listeners_;
   std::list<ServedConnection*> served_;
   std::size_t handshakes_ = 0;
+  bool is_sweeping_ = false;
   bool is_draining_ = false;
-  Event emptied_;
+  Event changed_;  // pulsed when a connection ends
   TaskGroup group_;
 };
 

@@ -44,6 +44,7 @@ class TlsServerContext {
 
   // For tls_accept().
   ssl_ctx_st* native() const;
+  bool is_node_side(const ssl_ctx_st* used) const;
   // For later handshakes; those that stand are not touched.
   Result<void> replace_people(const TlsIdentity& identity);
 

@@ -5,7 +5,6 @@
 #include <memory>
 #include <string>
 
-#include "http/client.h"
 #include "http/connection.h"
 #include "http/request_context.h"
 #include "http/websocket_codec.h"
@@ -15,8 +14,7 @@ namespace outhaul::http {
 
 class WebSocket {
  public:
-  WebSocket(WebSocketRole role, UpgradedConnection upgraded, const Executor& executor,
-            std::size_t max_message_bytes);
+  WebSocket(WebSocketRole role, UpgradedConnection upgraded, const Executor& executor, std::size_t max_message_bytes);
 
   // The next message. Answers pings by itself. Cancelling between messages loses nothing.
   //   errors  unavailable: the peer closed or left; its code is detail "close_code".
@@ -34,9 +32,9 @@ class WebSocket {
 
  private:
   Task<Result<std::size_t>> read_some(std::span<char> into);
+  Task<Result<std::size_t>> take_already_read(std::span<char> into);
+  Task<Result<void>> take_control(WebSocketDecoder::Event event);
   Task<Result<void>> write(WebSocketOpcode opcode, ByteView payload);
-  Task<Result<std::optional<Bytes>>> take(WebSocketDecoder::Event event);
-  Task<void> give_up(const Error& error);
 
   WebSocketRole role_;
   std::unique_ptr<Connection> connection_;
@@ -45,18 +43,5 @@ class WebSocket {
   WriteTurn turn_;
   bool is_closing_ = false;
 };
-
-// Server: checks the handshake of RFC 6455 4.2.1 and that the client offers `subprotocol`, then upgrades.
-// A request that is none was answered (400, or 426 with Upgrade) when this fails.
-Task<Result<UpgradedConnection>> accept_websocket(RequestContext& context, std::string_view subprotocol);
-
-// Client: asks for the upgrade of `target` and checks the answer. `key_bytes`: 16 random bytes.
-//   errors  those of Client::request(); the hub's own problem when it refused; protocol_violation when
-//           the answer is no WebSocket's (a proxy that strips Upgrade: X35)
-Task<Result<UpgradedConnection>> connect_websocket(Client& client, ClientRequest request,
-                                                   std::string_view subprotocol, Bytes key_bytes);
-
-// Sec-WebSocket-Accept for a Sec-WebSocket-Key.
-std::string websocket_accept_value(std::string_view key);
 
 }  // namespace outhaul::http

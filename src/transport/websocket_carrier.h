@@ -10,7 +10,7 @@
 #include "http/client.h"
 #include "http/request_context.h"
 #include "http/tls_context.h"
-#include "http/websocket.h"
+#include "http/websocket_codec.h"
 #include "transport/carrier.h"
 
 namespace outhaul::transport {
