@@ -19,8 +19,14 @@ TEST(ToBase64, WhenLengthIsAnyRemainderOfThree_ThenPaddingCompletesIt) {
     std::string_view text;
   };
   // RFC 4648, section 10, and the two characters beyond letters and digits.
-  const Row rows[] = {{"", ""},           {"f", "Zg=="},         {"fo", "Zm8="},         {"foo", "Zm9v"},
-                      {"foob", "Zm9vYg=="}, {"fooba", "Zm9vYmE="}, {"foobar", "Zm9vYmFy"}, {"\xfb\xff\xbf", "+/+/"}};
+  const Row rows[] = {{"", ""},
+                      {"f", "Zg=="},
+                      {"fo", "Zm8="},
+                      {"foo", "Zm9v"},
+                      {"foob", "Zm9vYg=="},
+                      {"fooba", "Zm9vYmE="},
+                      {"foobar", "Zm9vYmFy"},
+                      {"\xfb\xff\xbf", "+/+/"}};
   for (const auto& row : rows) {
     SCOPED_TRACE(row.text);
 

@@ -28,7 +28,8 @@ Result<std::chrono::nanoseconds> parse_duration(std::string_view text) {
   std::size_t next_unit = 0;
   while (!text.empty()) {
     const auto number_end = text.find_first_not_of(digits);
-    if (number_end == 0 || number_end == text.npos) return invalid("duration: not a number and a unit (h, m, s, ms)");
+    if (number_end == 0 || number_end == text.npos)
+      return invalid("duration: not a number and a unit (h, m, s, ms)");
     std::int64_t number = 0;
     if (std::from_chars(text.data(), text.data() + number_end, number).ec != std::errc()) {
       return invalid("duration: number out of range");
@@ -36,7 +37,8 @@ Result<std::chrono::nanoseconds> parse_duration(std::string_view text) {
     text.remove_prefix(number_end);
     const auto word = text.substr(0, text.find_first_of(digits));
     while (next_unit < units.size() && units[next_unit].word != word) ++next_unit;
-    if (next_unit == units.size()) return invalid("duration: units are h, m, s and ms, in this order, each once");
+    if (next_unit == units.size())
+      return invalid("duration: units are h, m, s and ms, in this order, each once");
     const auto span = units[next_unit++].span;
     if (number > (max_duration_text - sum) / span) return invalid("duration: more than ten years");
     sum += number * span;

@@ -61,11 +61,11 @@ inline std::unexpected<Error> fail(Error error) { return std::unexpected<Error>(
 
 #define OUTHAUL_JOIN_(a, b) a##b
 #define OUTHAUL_JOIN(a, b) OUTHAUL_JOIN_(a, b)
-#define OUTHAUL_TRY_(ret, local, expr)                                   \
-  auto local##_or = (expr);                                              \
-  if (!local##_or) ret std::unexpected(std::move(local##_or).error());   \
+#define OUTHAUL_TRY_(ret, local, expr)                                 \
+  auto local##_or = (expr);                                            \
+  if (!local##_or) ret std::unexpected(std::move(local##_or).error()); \
   [[maybe_unused]] auto& local = *local##_or
-#define OUTHAUL_CHECK_(ret, name, expr)                                  \
+#define OUTHAUL_CHECK_(ret, name, expr) \
   if (auto name = (expr); !name) ret std::unexpected(std::move(name).error())
 
 // Unwraps a Result<T> into a new local `local`, or hands its Error to the caller.

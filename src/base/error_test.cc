@@ -43,14 +43,16 @@ TEST(Check, WhenEitherCheckFails_ThenTheRestDoesNotRun) {
 }
 
 TEST(Error, WhenContextIsAdded_ThenItReadsFromTheOutsideIn) {
-  const auto error = Error(ErrorCode::unavailable, "permission denied").during("open journal").during("load lease");
+  const auto error =
+      Error(ErrorCode::unavailable, "permission denied").during("open journal").during("load lease");
 
   EXPECT_EQ(error.what(), "load lease: open journal: permission denied");
   EXPECT_EQ(error.error_class(), ErrorClass::retry);
 }
 
 TEST(Error, WhenDetailsAreAdded_ThenTheirOrderIsKept) {
-  const auto error = Error(ErrorCode::task_replayed, "seen before").with("state", "running").with("stream", "str_1");
+  const auto error =
+      Error(ErrorCode::task_replayed, "seen before").with("state", "running").with("stream", "str_1");
 
   const std::vector<ErrorDetail> expected = {{"state", "running"}, {"stream", "str_1"}};
   EXPECT_EQ(error.details(), expected);
@@ -89,7 +91,8 @@ TEST(ErrorCodes, WhenListed_ThenEachHasAStatusAndTwoWholeSentences) {
 }
 
 TEST(FindErrorCode, WhenTheWordIsUnknown_ThenNothingIsFound) {
-  for (const auto* word : {"", "Invalid", "invalid ", "no_such_code"}) EXPECT_EQ(find_error_code(word), std::nullopt);
+  for (const auto* word : {"", "Invalid", "invalid ", "no_such_code"})
+    EXPECT_EQ(find_error_code(word), std::nullopt);
 }
 
 }  // namespace

@@ -17,7 +17,8 @@ std::string make_id_text(std::string_view prefix, WallTime now, Random& random) 
   unsigned __int128 value = static_cast<std::uint64_t>(now.nanoseconds / 1'000'000) & 0xffff'ffff'ffffU;
   for (const char c : random.bytes(random_bytes)) value = value << 8U | static_cast<std::uint8_t>(c);
   std::array<char, ulid_chars> digits{};
-  for (std::size_t i = ulid_chars; i-- > 0; value >>= 5U) digits[i] = alphabet[static_cast<std::size_t>(value & 31U)];
+  for (std::size_t i = ulid_chars; i-- > 0; value >>= 5U)
+    digits[i] = alphabet[static_cast<std::size_t>(value & 31U)];
   std::string text(prefix);
   text.push_back('_');
   text.append(digits.data(), digits.size());

@@ -43,11 +43,11 @@ class Id {
   std::string text_;
 };
 
-#define OUTHAUL_ID(Name, prefix_text, noun_text)                 \
-  struct Name##Kind {                                            \
-    static constexpr std::string_view prefix = prefix_text;      \
-    static constexpr std::string_view noun = noun_text;          \
-  };                                                             \
+#define OUTHAUL_ID(Name, prefix_text, noun_text)            \
+  struct Name##Kind {                                       \
+    static constexpr std::string_view prefix = prefix_text; \
+    static constexpr std::string_view noun = noun_text;     \
+  };                                                        \
   using Name = Id<Name##Kind>
 
 OUTHAUL_ID(NodeId, "node", "node");

@@ -64,8 +64,8 @@ void Log::write(LogLevel level, std::string_view phrase, Fields fields) const {
   if (level < least_) return;
   std::string line;
   if (format_ == Format::json) {
-    line = fmt::format(R"({{"time":"{}","level":"{}","component":"{}","message":")", time_text(clock_.wall_now()),
-                       word_of(level), component_);
+    line = fmt::format(R"({{"time":"{}","level":"{}","component":"{}","message":")",
+                       time_text(clock_.wall_now()), word_of(level), component_);
     append_escaped(line, phrase);
     line.push_back('"');
     for (const auto& field : fields) {

@@ -43,9 +43,10 @@ TEST_F(LogTest, WhenJson_ThenFieldsKeepTheirTypes) {
   log.info("lease granted", {{"node", "node_1"}, {"ttl", 30}, {"first", true}, {"load", 0.5}});
 
   ASSERT_EQ(sink_.lines.size(), 1U);
-  EXPECT_EQ(sink_.lines[0],
-            R"({"time":"2026-01-01T00:00:00.000000Z","level":"info","component":"hub","message":"lease granted",)"
-            R"("node":"node_1","ttl":30,"first":true,"load":0.5})");
+  EXPECT_EQ(
+      sink_.lines[0],
+      R"({"time":"2026-01-01T00:00:00.000000Z","level":"info","component":"hub","message":"lease granted",)"
+      R"("node":"node_1","ttl":30,"first":true,"load":0.5})");
 }
 
 TEST_F(LogTest, WhenText_ThenTheLineIsForPeople) {
@@ -53,7 +54,8 @@ TEST_F(LogTest, WhenText_ThenTheLineIsForPeople) {
 
   log.warn("disk filling", {{"free", 12}, {"path", "/data"}});
 
-  EXPECT_EQ(sink_.lines.at(0), R"(2026-01-01T00:00:00.000000Z warn  node: disk filling free=12 path="/data")");
+  EXPECT_EQ(sink_.lines.at(0),
+            R"(2026-01-01T00:00:00.000000Z warn  node: disk filling free=12 path="/data")");
 }
 
 TEST_F(LogTest, WhenBelowTheLeastLevel_ThenNothingIsWritten) {

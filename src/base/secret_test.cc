@@ -58,8 +58,12 @@ TEST(SecretEquals, WhenTextDiffersAnywhere_ThenItIsNotEqual) {
     std::string_view text;
     bool is_equal;
   };
-  const Row rows[] = {{"swordfish", true},   {"Swordfish", false}, {"swordfisH", false},
-                      {"swordfis", false},   {"swordfishh", false}, {"", false},
+  const Row rows[] = {{"swordfish", true},
+                      {"Swordfish", false},
+                      {"swordfisH", false},
+                      {"swordfis", false},
+                      {"swordfishh", false},
+                      {"", false},
                       {std::string_view("swordfish\0", 10), false}};
   for (const auto& row : rows) {
     SCOPED_TRACE(row.text);

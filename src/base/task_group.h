@@ -29,7 +29,8 @@ class TaskGroup {
   template <class Body>
   void spawn(Body body) {
     const auto child = children_.emplace(children_.end());
-    asio::co_spawn(executor_, std::move(body), asio::bind_cancellation_slot(child->slot(), Ended(*this, child)));
+    asio::co_spawn(executor_, std::move(body),
+                   asio::bind_cancellation_slot(child->slot(), Ended(*this, child)));
   }
   // Asks every child to unwind. Children spawned later are not affected.
   void cancel();

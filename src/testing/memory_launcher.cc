@@ -15,7 +15,10 @@ using sandbox::ProcessStatus;
 class MemoryLauncher::Handle final : public Process {
  public:
   Handle(MemoryLauncher& launcher, TaskId task, MemoryProcess state)
-      : launcher_(launcher), task_(std::move(task)), kept_(std::move(state)), changed_(launcher.group_.executor()) {}
+      : launcher_(launcher),
+        task_(std::move(task)),
+        kept_(std::move(state)),
+        changed_(launcher.group_.executor()) {}
   ~Handle() override {
     const auto found = launcher_.handles_.find(task_);
     if (found != launcher_.handles_.end() && found->second == this) launcher_.handles_.erase(found);
@@ -41,7 +44,8 @@ class MemoryLauncher::Handle final : public Process {
   bool offer_stdin(std::uint64_t offset, ByteView bytes) override {
     MemoryProcess& process = state();
     auto& applied = process.status.stdin_applied;
-    if (process.status.stdin_closed || process.status.is_final() || bytes.empty() || offset > applied) return false;
+    if (process.status.stdin_closed || process.status.is_final() || bytes.empty() || offset > applied)
+      return false;
     const auto skipped = std::min<std::uint64_t>(applied - offset, bytes.size());
     const auto room = MemoryMachine::pipe_capacity - process.input.size();
     const auto taken = std::min<std::size_t>(bytes.size() - skipped, room);
@@ -130,7 +134,8 @@ Result<std::unique_ptr<Process>> MemoryLauncher::start(const ProcessSpec& spec) 
   std::size_t bytes = spec.directory.size();
   for (const auto& argument : spec.argv) bytes += argument.size() + 1;
   for (const auto& variable : spec.environment) bytes += variable.size() + 1;
-  if (bytes > max_spec_bytes) return fail(ErrorCode::too_large, "spawn: arguments and environment are over their limit");
+  if (bytes > max_spec_bytes)
+    return fail(ErrorCode::too_large, "spawn: arguments and environment are over their limit");
   if (!machine_.start(spec, clock_.now(), clock_.wall_now())) {
     MemoryProcess refused;
     refused.status.state = ProcessState::failed;

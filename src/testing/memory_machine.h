@@ -22,19 +22,19 @@ struct MemoryChunk {
 
 struct MemoryProcess {
   MemoryProgram program;
-  std::size_t step = 0;               // the next one
-  std::uint64_t done_of_step = 0;     // bytes of a `fill` that were printed
+  std::size_t step = 0;            // the next one
+  std::uint64_t done_of_step = 0;  // bytes of a `fill` that were printed
   std::optional<TimePoint> waits_until;
   sandbox::ProcessStatus status;
   TimePoint started;
-  std::deque<MemoryChunk> output;     // not consumed
-  std::uint64_t output_bytes = 0;     // ever
-  std::size_t ring_bytes = 0;         // in `output`
-  Bytes input;                        // in the pipe
+  std::deque<MemoryChunk> output;  // not consumed
+  std::uint64_t output_bytes = 0;  // ever
+  std::size_t ring_bytes = 0;      // in `output`
+  Bytes input;                     // in the pipe
   std::uint64_t input_end = UINT64_MAX;
   bool ignores_term = false;
   std::optional<TimePoint> kill_at;
-  std::uint64_t version = 0;          // rises with each change a client may care for
+  std::uint64_t version = 0;  // rises with each change a client may care for
 };
 
 class MemoryMachine {

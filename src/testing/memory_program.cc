@@ -13,14 +13,16 @@ using Kind = MemoryStep::Kind;
 Result<std::uint64_t> read_amount(std::string_view text) {
   std::uint64_t amount = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), amount);
-  if (error != std::errc() || end != text.data() + text.size()) return fail(ErrorCode::invalid, "program: no number");
+  if (error != std::errc() || end != text.data() + text.size())
+    return fail(ErrorCode::invalid, "program: no number");
   return amount;
 }
 
 Result<MemoryStep> read_step(std::string_view word) {
   static const std::map<std::string_view, Kind> kinds = {
-      {"out", Kind::out},   {"err", Kind::err},       {"fill", Kind::fill}, {"wait", Kind::wait},
-      {"cat", Kind::cat},   {"ignore-term", Kind::ignore_term}, {"signal", Kind::signal}, {"exit", Kind::exit}};
+      {"out", Kind::out},       {"err", Kind::err},  {"fill", Kind::fill},
+      {"wait", Kind::wait},     {"cat", Kind::cat},  {"ignore-term", Kind::ignore_term},
+      {"signal", Kind::signal}, {"exit", Kind::exit}};
   const auto equals = word.find('=');
   const auto kind = kinds.find(word.substr(0, equals));
   if (kind == kinds.end()) return fail(ErrorCode::invalid, "program: unknown step");

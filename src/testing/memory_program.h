@@ -11,14 +11,14 @@ namespace outhaul::testing {
 
 struct MemoryStep {
   enum class Kind {
-    out,          // prints `text`
+    out,  // prints `text`
     err,
-    fill,         // prints `amount` bytes of a fixed pattern to standard output
-    wait,         // `span`
-    cat,          // copies standard input to standard output until its end
+    fill,  // prints `amount` bytes of a fixed pattern to standard output
+    wait,  // `span`
+    cat,   // copies standard input to standard output until its end
     ignore_term,
-    signal,       // dies by signal `amount`
-    exit,         // with code `amount`
+    signal,  // dies by signal `amount`
+    exit,    // with code `amount`
   };
   Kind kind = Kind::exit;
   std::string text;

@@ -16,7 +16,8 @@ class SeededRandom final : public Random {
     drawn.reserve(count + sizeof(std::uint64_t));
     while (drawn.size() < count) {
       std::uint64_t word = next();
-      for (std::size_t i = 0; i < sizeof word; ++i, word >>= 8U) drawn.push_back(static_cast<char>(word & 0xffU));
+      for (std::size_t i = 0; i < sizeof word; ++i, word >>= 8U)
+        drawn.push_back(static_cast<char>(word & 0xffU));
     }
     drawn.resize(count);
     return drawn;
