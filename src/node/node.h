@@ -1,0 +1,71 @@
+// Node: the composition of everything that a machine does. The program runs it over real ports, the
+// simulation over fakes; both drive it through the same few calls.
+//   runs on  one strand, the executor of its ports
+//   life     start(), then run() until drain() or a cancellation, then join() before destruction. A crash in
+//            the simulation deadens the ports and destroys the frames; the destructor asks nothing of them
+#pragma once
+
+#include <memory>
+
+#include "base/async_clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/random.h"
+#include "base/task.h"
+#include "node/node_settings.h"
+#include "stream/disk.h"
+
+namespace outhaul::sandbox {
+class ProcessLauncher;
+}
+
+namespace outhaul::node {
+
+class CarrierDialer;
+
+// What the node needs of the world. All outlive the node.
+struct NodePorts {
+  Executor executor;
+  AsyncClock& clock;
+  Random& random;
+  stream::Disk& disk;  // of the journal and the segments
+  CarrierDialer& dialer;
+  sandbox::ProcessLauncher& launcher;
+  const Log& log;
+};
+
+// What becomes of the programs that still run when the drain's limit is over.
+enum class DrainEnd {
+  leave,  // they go on; the next node process adopts them
+  end,    // TERM, grace, KILL; their results reach the disk and, if it can be, the hub
+};
+
+class Node {
+ public:
+  Node(const NodePorts& ports, NodeSelf self, NodeSettings settings, NodeFacts facts);
+  ~Node();
+  Node(const Node&) = delete;
+  Node& operator=(const Node&) = delete;
+
+  // Reads the journal, finds the launcher, adopts what runs, marks what was lost. Needs no hub.
+  //   errors  those of Journal::open and ProcessLauncher::attach
+  Task<Result<void>> start();
+  // Dials and serves until drain() has ended or the caller cancels. Gives an Error only when going on is
+  // useless: the journal is poisoned. A hub that refuses us is dialled again, ever more slowly.
+  Task<Result<void>> run();
+  // No new task; completes, and ends run() with a goodbye, when nothing runs and the hub has every result,
+  // or after `limit`.
+  Task<void> drain(Duration limit, DrainEnd end);
+  // Ends every coroutine of the node.
+  Task<void> join();
+
+  // For tests and the ready signal.
+  bool is_attached() const;     // a session is welcomed
+  std::uint32_t running() const;
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace outhaul::node

@@ -1,0 +1,49 @@
+// NodeSettings: the numbers and permissions of a node that its owner's file may change. NodeFacts: what it
+// tells the hub about its machine. NodeSelf: who it is.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/ids.h"
+#include "crypto/envelope.h"
+#include "wire/session.h"
+#include "wire/task_spec.h"
+
+namespace outhaul::node {
+
+struct NodeSettings {
+  // Levels at which tasks may run here; empty: none. `trusted` must be named by the owner.
+  std::vector<wire::IsolationLevel> isolation;
+  std::uint32_t slots = 64;                              // tasks at once
+  std::string workspace;                                 // absolute; the directory of workspace:default
+  std::string home;                                      // HOME of tasks; empty: the workspace
+  std::uint64_t spool_bytes = std::uint64_t{8} << 30U;   // unacknowledged output of all tasks
+  std::uint64_t disk_floor_bytes = 256U << 20U;          // below it no task is taken
+  Duration drain_limit = std::chrono::seconds(30);
+  Duration pipe_grace = std::chrono::seconds(2);
+  Duration max_term_grace = std::chrono::seconds(60);    // a task may ask for less
+};
+
+struct NodeFacts {
+  std::string version;
+  std::string platform;  // "linux/amd64"
+  std::string kernel;
+  std::string hostname;
+  std::string boot_id;
+  std::map<std::string, std::string> more;  // free facts, for selectors
+};
+
+struct NodeSelf {
+  NodeId node;
+  std::string deployment;
+  // Signs Hello; outlives the node.
+  const wire::HelloSigner* signer = nullptr;
+  std::vector<crypto::TrustedKey> hub_keys;  // of the enrolment
+};
+
+}  // namespace outhaul::node
