@@ -1,0 +1,52 @@
+// Contexts: which hub a person's commands speak to, and as whom. One private YAML file, at
+// $OUTHAUL_CONFIG, else $XDG_CONFIG_HOME/outhaul/config.yaml, else ~/.config/outhaul/config.yaml.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+
+namespace outhaul::cli {
+
+struct Context {
+  std::string name;
+  std::string url;             // https://host:port
+  std::string token;           // an API token; the file is mode 0600
+  std::string ca_fingerprint;  // sha256:<hex>: the only CA this context trusts
+  bool operator==(const Context&) const = default;
+};
+
+class ContextFile {
+ public:
+  // The path by the rules above; empty when neither variable nor home directory is known.
+  static std::string default_path();
+  // An absent file gives an empty set. Fails with config_invalid (line and key named) or
+  // file_permissions_loose.
+  static Result<ContextFile> load(std::string path);
+  // The pure part of load(); `origin` names the file in messages.
+  static Result<ContextFile> parse(std::string_view text, std::string origin);
+
+  // Replaces the file at once; mode 0600.
+  Result<void> save() const;
+  std::string text() const;
+
+  const std::vector<Context>& contexts() const { return contexts_; }
+  const std::string& current() const { return current_; }
+  // The context of this name, or the current one for an empty name.
+  const Context* find(std::string_view name) const;
+  // Adds it, or replaces the one of the same name, and makes it current.
+  void put(Context context);
+  bool use(std::string_view name);
+  bool remove(std::string_view name);
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  std::string current_;
+  std::vector<Context> contexts_;
+};
+
+}  // namespace outhaul::cli
