@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
-#include "crypto/private_file.h"
+#include "crypto/data_files.h"
 
 namespace outhaul::cli {
 namespace {
@@ -43,11 +43,13 @@ Result<void> read_keys(const YAML::Node& node, const std::string& origin,
 
 Result<Context> read_context(const YAML::Node& node, const std::string& origin) {
   Context context;
+  std::string token;
   OUTHAUL_CHECK(read_keys(node, origin,
                           {{"name", &context.name},
                            {"url", &context.url},
-                           {"token", &context.token},
+                           {"token", &token},
                            {"ca_fingerprint", &context.ca_fingerprint}}));
+  context.token = Secret(std::move(token));
   if (context.name.empty() || context.url.empty()) {
     return invalid(origin, line_of(node), "a context needs 'name' and 'url'");
   }
@@ -73,7 +75,7 @@ Result<ContextFile> ContextFile::load(std::string path) {
     return none;
   }
   OUTHAUL_TRY(text, crypto::read_private_file(path, max_file_bytes));
-  return parse(text, std::move(path));
+  return parse(text.reveal_for("contexts"), std::move(path));
 }
 
 Result<ContextFile> ContextFile::parse(std::string_view text, std::string origin) {
@@ -96,30 +98,31 @@ Result<ContextFile> ContextFile::parse(std::string_view text, std::string origin
   return file;
 }
 
-std::string ContextFile::text() const {
+Secret ContextFile::text() const {
   YAML::Emitter out;
   out << YAML::BeginMap << YAML::Key << "version" << YAML::Value << 1;
   out << YAML::Key << "current" << YAML::Value << YAML::DoubleQuoted << current_;
   out << YAML::Key << "contexts" << YAML::Value << YAML::BeginSeq;
   for (const auto& context : contexts_) {
     out << YAML::BeginMap;
-    const auto put = [&out](const char* key, const std::string& value) {
-      out << YAML::Key << key << YAML::Value << YAML::DoubleQuoted << value;
+    const auto put = [&out](const char* key, std::string_view value) {
+      out << YAML::Key << key << YAML::Value << YAML::DoubleQuoted << std::string(value);
     };
     put("name", context.name);
     put("url", context.url);
-    put("token", context.token);
+    put("token", context.token.reveal_for("contexts"));
     put("ca_fingerprint", context.ca_fingerprint);
     out << YAML::EndMap;
   }
   out << YAML::EndSeq << YAML::EndMap;
-  return std::string(out.c_str()) + "\n";
+  return Secret(std::string(out.c_str()) + "\n");
 }
 
 Result<void> ContextFile::save() const {
   std::error_code ignored;
   std::filesystem::create_directories(std::filesystem::path(path_).parent_path(), ignored);
-  return crypto::write_private_file(path_, text());
+  const auto whole = text();
+  return crypto::write_private_file(path_, whole.reveal_for("contexts"));
 }
 
 const Context* ContextFile::find(std::string_view name) const {

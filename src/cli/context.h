@@ -8,15 +8,15 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/secret.h"
 
 namespace outhaul::cli {
 
 struct Context {
   std::string name;
   std::string url;             // https://host:port
-  std::string token;           // an API token; the file is mode 0600
+  Secret token;                // an API token; the file is mode 0600
   std::string ca_fingerprint;  // sha256:<hex>: the only CA this context trusts
-  bool operator==(const Context&) const = default;
 };
 
 class ContextFile {
@@ -31,7 +31,8 @@ class ContextFile {
 
   // Replaces the file at once; mode 0600.
   Result<void> save() const;
-  std::string text() const;
+  // What save() writes.
+  Secret text() const;
 
   const std::vector<Context>& contexts() const { return contexts_; }
   const std::string& current() const { return current_; }
