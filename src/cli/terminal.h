@@ -1,14 +1,11 @@
 // What a person sees: tables, colour, times. Nothing here depends on what is shown.
 #pragma once
 
-#include <chrono>
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/clock.h"
-#include "base/error.h"
 
 namespace outhaul::cli {
 
@@ -32,8 +29,6 @@ class Table {
 
 // "3s", "12m", "5h", "2d": the age of a thing made at `then`.
 std::string age_text(WallTime then, WallTime now);
-// "250ms", "30s", "5m", "1h30m", "2d"; a bare number is seconds. Fails with `invalid`.
-Result<std::chrono::nanoseconds> parse_duration(std::string_view text);
 // Printable: control bytes and escape sequences of untrusted text become '?'; UTF-8 stays.
 std::string shown(std::string_view text);
 
