@@ -84,14 +84,18 @@ ChildProcess::ChildProcess(pid_t pid, std::unique_ptr<Watch> watch) : pid_(pid),
 
 ChildProcess::~ChildProcess() = default;
 
+bool ChildProcess::has_ended() {
+  if (!has_ended_) has_ended_ = ::waitpid(pid_, &status_, WNOHANG) == pid_;
+  return has_ended_;
+}
+
 void ChildProcess::signal(int number) const {
   if (!has_ended_) ::kill(pid_, number);
 }
 
 Task<int> ChildProcess::wait() {
-  while (!has_ended_) {
+  while (!has_ended()) {
     co_await watch_->ended.async_wait(Descriptor::wait_read, asio::use_awaitable);
-    has_ended_ = ::waitpid(pid_, &status_, WNOHANG) == pid_;
   }
   co_return status_;
 }

@@ -28,7 +28,8 @@ class ChildProcess {
   ChildProcess& operator=(const ChildProcess&) = delete;
 
   pid_t pid() const { return pid_; }
-  bool has_ended() const { return has_ended_; }
+  // Looks, and reaps it when it has.
+  bool has_ended();
   void signal(int number) const;
   // Completes when it has ended, with its wait status. One waiter at a time.
   Task<int> wait();

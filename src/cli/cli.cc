@@ -1,0 +1,90 @@
+#include "cli/cli.h"
+
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+
+#include <CLI/CLI.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <fmt/format.h>
+
+#include "base/system_clock.h"
+#include "base/task_group.h"
+#include "base/version.h"
+#include "cli/api.h"
+#include "cli/invocation.h"
+#include "crypto/system_random.h"
+
+namespace outhaul::cli {
+namespace {
+
+int run_action(const Invocation& invocation) {
+  // A reader that goes away is an error of write(), which the command can still answer for.
+  std::signal(SIGPIPE, SIG_IGN);
+  asio::io_context io(1);
+  SystemClock clock;
+  crypto::SystemRandom random;
+  Cli cli{io.get_executor(), clock, random, invocation.options};
+  int code = exit_code::failed;
+  TaskGroup group(io.get_executor());
+  std::exception_ptr failure;
+  group.spawn([&]() -> Task<void> { code = co_await invocation.action(cli); });
+  asio::co_spawn(io, group.join(), [&failure](std::exception_ptr thrown) { failure = std::move(thrown); });
+  io.run();
+  if (failure) std::rethrow_exception(failure);
+  return code;
+}
+
+// CLI11's own codes are many; a wrong command line is always exit_code::usage.
+int report_usage(const CLI::App& app, const CLI::ParseError& error, bool is_run) {
+  const int code = app.exit(error);
+  if (code == 0) return exit_code::done;
+  return is_run ? exit_code::outhaul : exit_code::usage;
+}
+
+int parse_and_run(int argc, char** argv) {
+  CLI::App app("Run commands on machines that dial out to one hub.", "outhaul");
+  Invocation invocation;
+  app.set_version_flag("--version", fmt::format("outhaul {}", version()));
+  app.add_option("--context", invocation.options.context, "The context to use (see `outhaul context list`)");
+  app.require_subcommand(1);
+  app.set_help_all_flag("--help-all", "Help of every command");
+  add_up_command(app, invocation);
+  add_run_commands(app, invocation);
+  add_task_commands(app, invocation);
+  add_node_commands(app, invocation);
+  add_context_commands(app, invocation);
+  add_account_commands(app, invocation);
+  add_completion_command(app, invocation);
+  const bool is_run = argc > 1 && std::strcmp(argv[1], "run") == 0;
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return report_usage(app, error, is_run);
+  }
+  return run_action(invocation);
+}
+
+}  // namespace
+
+void add_json_flag(CLI::App& command, Invocation& invocation) {
+  command.add_flag("--json", invocation.options.json, "Print JSON");
+}
+
+int run_command_line(int argc, char** argv) {
+  // The most frequent question of scripts needs no parser.
+  if (argc == 2 && std::strcmp(argv[1], "--version") == 0) {
+    std::printf("outhaul %s\n", std::string(version()).c_str());
+    return exit_code::done;
+  }
+  try {
+    return parse_and_run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fputs(fmt::format("outhaul: {}\n", error.what()).c_str(), stderr);
+    return exit_code::failed;
+  }
+}
+
+}  // namespace outhaul::cli

@@ -1,0 +1,165 @@
+// outhaul node list|show|drain|remove|token
+
+#include <cstdio>
+#include <memory>
+
+#include <CLI/CLI.hpp>
+#include <boost/json/serialize.hpp>
+#include <fmt/format.h>
+
+#include "cli/listing.h"
+#include "cli/terminal.h"
+#include "http/uri.h"
+
+namespace outhaul::cli {
+namespace {
+
+struct NodeOptions {
+  std::string node;
+  std::string pool;
+  std::vector<std::string> labels;
+  std::string expires_in;
+  bool undo = false;
+};
+using Options = std::shared_ptr<NodeOptions>;  // filled by the parser, read by the action later
+
+std::string node_target(const Options& options) { return "/api/v1/nodes/" + http::percent_encode(options->node); }
+
+std::string slots_text(const json::value& node) {
+  const auto* load = node.is_object() ? node.as_object().if_contains("load") : nullptr;
+  if (load == nullptr || !load->is_object()) return "-";
+  return fmt::format("{}/{}", text_at(*load, "running"), text_at(*load, "slots"));
+}
+
+std::string state_text(const json::value& node) {
+  const auto health = text_at(node, "health");
+  return text_at(node, "draining") == "true" ? health + ", draining" : health;
+}
+
+Task<int> list_nodes(Cli& cli, Options options) {
+  const auto now = cli.clock.wall_now();
+  const auto labels = [](const json::value& node) {
+    const auto* found = node.is_object() ? node.as_object().if_contains("labels") : nullptr;
+    return found == nullptr ? std::string("-") : labels_text(*found);
+  };
+  std::vector<Column> columns{text_column("NAME", "name"), {"STATE", state_text}, text_column("POOL", "pool"),
+                              {"LABELS", labels},          {"BUSY", slots_text},  text_column("VERSION", "version")};
+  columns.push_back({"SEEN", [now](const json::value& node) { return age_at(node, "last_seen_at", now); }});
+  columns.push_back(text_column("ID", "id"));
+  std::string target = "/api/v1/nodes";
+  if (!options->pool.empty()) target += "?pool=" + http::percent_encode(options->pool);
+  return show_list(cli, std::move(target), std::move(columns));
+}
+
+Task<int> drain_node(Cli& cli, Options options) {
+  auto body = fmt::format(R"({{"drain":{}}})", !options->undo);
+  return send_and_show(cli, http::Method::post, node_target(options) + "/drain", std::move(body));
+}
+
+Task<int> remove_node(Cli& cli, Options options) {
+  auto api = Api::open(cli);
+  if (!api) co_return report(api.error());
+  const auto answer = co_await api->call(http::Method::del, node_target(options));
+  if (!answer) co_return report(answer.error());
+  if (!cli.options.json) std::fputs("removed; its tunnel is closed and its identity is refused from now on\n", stdout);
+  co_return exit_code::done;
+}
+
+void print_enrolment(const json::value& made, const std::string& hub_url) {
+  std::fputs(fmt::format("outhaul-node enroll --hub {} --ca-fingerprint {} --token {} --data DIR\n", hub_url,
+                         shown(text_at(made, "ca_fingerprint")), shown(text_at(made, "token")))
+                 .c_str(),
+             stdout);
+  std::fputs(fmt::format("# good for one node until {}; then: outhaul-node run --data DIR\n",
+                         shown(text_at(made, "expires_at")))
+                 .c_str(),
+             stdout);
+}
+
+Task<int> create_token(Cli& cli, Options options) {
+  json::object body;
+  if (!options->pool.empty()) body["pool"] = options->pool;
+  if (!options->expires_in.empty()) body["expires_in"] = options->expires_in;
+  if (!options->labels.empty()) {
+    auto labels = parse_pairs(options->labels, "--label");
+    if (!labels) co_return report(labels.error());
+    body["labels"] = std::move(*labels);
+  }
+  const auto file = ContextFile::load(ContextFile::default_path());
+  if (!file) co_return report(file.error());
+  auto api = Api::open(cli);
+  if (!api) co_return report(api.error());
+  const auto made = co_await api->call(http::Method::post, "/api/v1/node-tokens", json::serialize(body));
+  if (!made) co_return report(made.error());
+  if (cli.options.json) {
+    print_json(*made);
+  } else {
+    print_enrolment(*made, file->find(cli.options.context)->url);
+  }
+  co_return exit_code::done;
+}
+
+void add_token_commands(CLI::App& group, const Options& options, Invocation& invocation) {
+  auto* token = group.add_subcommand("token", "One-time tokens with which nodes enrol");
+  token->require_subcommand(1);
+  auto* create = token->add_subcommand("create", "Make a token; prints the command for the new machine");
+  create->add_option("--pool", options->pool, "The pool that the node joins");
+  create->add_option("--label", options->labels, "A label of the node")->type_name("K=V")->allow_extra_args(false);
+  create->add_option("--expires-in", options->expires_in, "How long it is good for (default 1h)")->type_name("D");
+  add_json_flag(*create, invocation);
+  create->callback([&invocation, options] {
+    invocation.action = [options](Cli& cli) { return create_token(cli, options); };
+  });
+  auto* list = token->add_subcommand("list", "List tokens");
+  add_json_flag(*list, invocation);
+  list->callback([&invocation] {
+    invocation.action = [](Cli& cli) {
+      std::vector<Column> columns{text_column("ID", "id"), text_column("POOL", "pool"),
+                                  text_column("EXPIRES", "expires_at"), text_column("NODE", "node_id")};
+      return show_list(cli, "/api/v1/node-tokens", std::move(columns));
+    };
+  });
+}
+
+CLI::App* add_with_node(CLI::App& group, const char* name, const char* what, const Options& options,
+                        Invocation& invocation) {
+  auto* command = group.add_subcommand(name, what);
+  command->add_option("node", options->node, "The node's id or name")->required();
+  add_json_flag(*command, invocation);
+  return command;
+}
+
+}  // namespace
+
+void add_node_commands(CLI::App& app, Invocation& invocation) {
+  const auto options = std::make_shared<NodeOptions>();
+  auto* group = app.add_subcommand("node", "See and manage nodes");
+  group->require_subcommand(1);
+
+  auto* list = group->add_subcommand("list", "List nodes");
+  list->add_option("--pool", options->pool, "Only those of this pool");
+  add_json_flag(*list, invocation);
+  list->callback([&invocation, options] {
+    invocation.action = [options](Cli& cli) { return list_nodes(cli, options); };
+  });
+
+  auto* show = add_with_node(*group, "show", "Show one node", options, invocation);
+  show->callback([&invocation, options] {
+    invocation.action = [options](Cli& cli) { return show_one(cli, node_target(options)); };
+  });
+
+  auto* drain = add_with_node(*group, "drain", "Give the node no new task", options, invocation);
+  drain->add_flag("--undo", options->undo, "Give it tasks again");
+  drain->callback([&invocation, options] {
+    invocation.action = [options](Cli& cli) { return drain_node(cli, options); };
+  });
+
+  auto* remove = add_with_node(*group, "remove", "Remove the node and cut its tunnel", options, invocation);
+  remove->callback([&invocation, options] {
+    invocation.action = [options](Cli& cli) { return remove_node(cli, options); };
+  });
+
+  add_token_commands(*group, options, invocation);
+}
+
+}  // namespace outhaul::cli

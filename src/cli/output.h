@@ -1,0 +1,40 @@
+// Output of a task, from records to a person's descriptors. Bytes go through untouched: what they mean is
+// the terminal's business.
+#pragma once
+
+#include <optional>
+
+#include "base/error.h"
+#include "stream/record.h"
+#include "wire/task_result.h"
+
+namespace outhaul::cli {
+
+// Where records go. Blocks while the reader of the descriptor is slow: that is the back-pressure.
+class OutputSink {
+ public:
+  enum class Form {
+    bytes,       // standard output to 1, standard error to 2
+    json_lines,  // one JSON object a record, payload in base64, to 1
+  };
+  explicit OutputSink(Form form) : form_(form) {}
+
+  // Fails with `cancelled` when nobody reads the descriptor any more.
+  Result<void> write(const stream::EncodedRecord& record);
+  // The payload of the result record, once it has come.
+  const std::optional<wire::TaskResult>& result() const { return result_; }
+  // Where to go on after a lost connection.
+  std::uint64_t next_offset() const { return next_offset_; }
+  bool has_written() const { return next_offset_ > 0; }
+
+ private:
+  Result<void> write_record(const stream::EncodedRecord& record);
+  Form form_;
+  std::uint64_t next_offset_ = 0;
+  std::optional<wire::TaskResult> result_;
+};
+
+// What `outhaul run` exits with, after saying on standard error whose doing it was where that is not plain.
+int exit_code_of(const wire::TaskResult& result);
+
+}  // namespace outhaul::cli

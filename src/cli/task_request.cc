@@ -1,0 +1,84 @@
+#include "cli/task_request.h"
+
+#include <cstdlib>
+
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+#include <fmt/format.h>
+
+#include "base/duration_text.h"
+#include "cli/listing.h"
+
+namespace outhaul::cli {
+namespace {
+
+Result<void> put_action(json::object& body, const RunOptions& options) {
+  const int given = (options.argv.empty() ? 0 : 1) + (options.shell.empty() ? 0 : 1) + (options.echo.empty() ? 0 : 1);
+  if (given != 1) {
+    return fail(ErrorCode::invalid, "say what to run: either `-- PROGRAM ARGUMENT...` or `--shell LINE`");
+  }
+  if (!options.shell.empty()) {
+    body["shell"] = options.shell;
+  } else if (!options.echo.empty()) {
+    body["echo"] = options.echo;
+  } else {
+    body["argv"] = json::array(options.argv.begin(), options.argv.end());
+  }
+  return {};
+}
+
+Result<void> put_selector(json::object& body, const RunOptions& options) {
+  json::object selector;
+  if (!options.node.empty()) selector["node"] = options.node;
+  if (!options.pool.empty()) selector["pool"] = options.pool;
+  if (!options.labels.empty()) {
+    OUTHAUL_TRY(labels, parse_pairs(options.labels, "--label"));
+    selector["labels"] = std::move(labels);
+  }
+  if (!selector.empty()) body["selector"] = std::move(selector);
+  return {};
+}
+
+Result<void> put_environment(json::object& body, const RunOptions& options) {
+  if (options.environment.empty()) return {};
+  std::vector<std::string> pairs;
+  for (const auto& entry : options.environment) {
+    if (entry.find('=') != std::string::npos) {
+      pairs.push_back(entry);
+    } else if (const char* own = std::getenv(entry.c_str())) {
+      pairs.push_back(fmt::format("{}={}", entry, own));
+    } else {
+      return fail(ErrorCode::invalid, "--env: a name without '=' takes our own value, and that variable is not set");
+    }
+  }
+  OUTHAUL_TRY(environment, parse_pairs(pairs, "--env"));
+  body["env"] = std::move(environment);
+  return {};
+}
+
+Result<void> put_duration(json::object& body, const char* key, const std::string& text, std::string_view option) {
+  if (text.empty()) return {};
+  if (auto span = parse_duration(text); !span) return fail(std::move(span).error().during(option));
+  body[key] = text;
+  return {};
+}
+
+}  // namespace
+
+Result<Bytes> task_request(const RunOptions& options) {
+  json::object body;
+  OUTHAUL_CHECK(put_action(body, options));
+  OUTHAUL_CHECK(put_selector(body, options));
+  OUTHAUL_CHECK(put_environment(body, options));
+  OUTHAUL_CHECK(put_duration(body, "timeout", options.timeout, "--timeout"));
+  OUTHAUL_CHECK(put_duration(body, "queue_timeout", options.queue_timeout, "--queue-timeout"));
+  if (!options.directory.empty()) body["cwd"] = options.directory;
+  if (!options.isolation.empty()) body["isolation"] = options.isolation;
+  if (options.has_stdin) {
+    body["stdin"] = true;
+    body["interactive"] = true;
+  }
+  return json::serialize(body);
+}
+
+}  // namespace outhaul::cli

@@ -1,0 +1,58 @@
+#include "cli/task_request.h"
+
+#include <gtest/gtest.h>
+
+namespace outhaul::cli {
+namespace {
+
+RunOptions command() {
+  RunOptions options;
+  options.argv = {"echo", "a b", ""};
+  return options;
+}
+
+// proves N4
+TEST(TaskRequest, WhenEverythingIsGiven_ThenTheBodyHasIt) {
+  auto options = command();
+  options.node = "alpha";
+  options.labels = {"gpu=yes"};
+  options.environment = {"A=b=c"};
+  options.directory = "sub";
+  options.timeout = "1h30m";
+  options.has_stdin = true;
+
+  const auto body = task_request(options);
+
+  ASSERT_TRUE(body.has_value());
+  EXPECT_EQ(*body,
+            R"({"argv":["echo","a b",""],"selector":{"node":"alpha","labels":{"gpu":"yes"}},"env":{"A":"b=c"},)"
+            R"("timeout":"1h30m","cwd":"sub","stdin":true,"interactive":true})");
+}
+
+TEST(TaskRequest, WhenAnOptionIsWrong_ThenItIsNamed) {
+  auto none = command();
+  none.argv.clear();
+  auto both = command();
+  both.shell = "true";
+  auto label = command();
+  label.labels = {"gpu"};
+  auto unset = command();
+  unset.environment = {"OUTHAUL_TEST_NOT_SET"};
+  auto timeout = command();
+  timeout.timeout = "soon";
+  const std::vector<std::pair<RunOptions, std::string>> rows = {
+      {none, "say what to run"}, {both, "say what to run"}, {label, "--label"},
+      {unset, "--env"},          {timeout, "--timeout"}};
+  for (const auto& [options, said] : rows) {
+    SCOPED_TRACE(said);
+
+    const auto body = task_request(options);
+
+    ASSERT_FALSE(body.has_value());
+    EXPECT_EQ(body.error().code(), ErrorCode::invalid);
+    EXPECT_NE(body.error().what().find(said), std::string::npos) << body.error().what();
+  }
+}
+
+}  // namespace
+}  // namespace outhaul::cli
