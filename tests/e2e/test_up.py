@@ -1,0 +1,77 @@
+"""`outhaul up`: from nothing to a first command, deaths survived, Ctrl-C drains."""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import tempfile
+import unittest
+
+from harness import BIN, eventually, kill_tree, processes
+
+
+class Up(unittest.TestCase):
+    def setUp(self):
+        self.root = pathlib.Path(tempfile.mkdtemp(prefix="outhaul-up-"))
+        self.addCleanup(shutil.rmtree, self.root, True)
+        self.env = dict(os.environ, OUTHAUL_CONFIG=str(self.root / "config.yaml"), HOME=str(self.root))
+
+    def cli(self, *words):
+        return subprocess.run([BIN / "outhaul", *words], env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, timeout=120)
+
+    def start(self):
+        ready = self.root / "ready.json"
+        log = (self.root / "up.log").open("ab")
+        up = subprocess.Popen([BIN / "outhaul", "up", "--data", self.root / "data", "--listen", "127.0.0.1:0", "--ready-file",
+                               ready], env=self.env, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        log.close()
+        self.addCleanup(self.stop, up)
+        eventually(lambda: ready.exists() or up.poll() is not None, what="the ready file")
+        self.assertIsNone(up.poll(), (self.root / "up.log").read_text())
+        facts = json.loads(ready.read_text())
+        self.assertEqual(facts["pid"], up.pid)
+        return up, facts
+
+    @staticmethod
+    def stop(up):
+        if up.poll() is None:
+            kill_tree(up.pid)
+            up.wait()
+
+    def ours(self, name):
+        return [pid for pid, exe, words in processes() if exe.endswith("/" + name) and str(self.root) in words]
+
+    def test_a_first_command_works_and_deaths_are_survived(self):  # proves A3 A8
+        up, facts = self.start()
+        self.assertTrue(facts["url"].startswith("https://127.0.0.1:"))
+        self.assertTrue(facts["ca_fingerprint"].startswith("sha256:"))
+        self.assertEqual(self.cli("run", "--", "echo", "one").stdout, "one\n")
+        for name in ("outhaul-hub", "outhaul-node"):
+            for pid in self.ours(name):
+                os.kill(pid, signal.SIGKILL)
+            eventually(lambda: self.cli("run", "--", "echo", "two").stdout == "two\n", what=f"a command after {name} died")
+        up.send_signal(signal.SIGINT)
+        self.assertEqual(up.wait(60), 0)
+        for name in ("outhaul-hub", "outhaul-node", "outhaul-launcher"):
+            eventually(lambda: not self.ours(name), 20, f"{name} is gone")
+        # A second start finds everything as it was.
+        _, again = self.start()
+        self.assertEqual(again["ca_fingerprint"], facts["ca_fingerprint"])
+        self.assertEqual(self.cli("run", "--", "echo", "three").stdout, "three\n")
+        self.assertEqual(len(json.loads(self.cli("node", "list", "--json").stdout)), 1)
+
+    def test_version_and_help(self):
+        for name in ("outhaul", "outhaul-hub", "outhaul-node"):
+            shown = subprocess.run([BIN / name, "--version"], stdout=subprocess.PIPE, text=True)
+            self.assertEqual(shown.returncode, 0)
+            self.assertRegex(shown.stdout, r"^outhaul.* \d+\.\d+\.\d+\n$")
+        self.assertEqual(self.cli("nonsense").returncode, 2)
+        self.assertIn("run", self.cli("--help").stdout)
+        self.assertIn("complete", self.cli("completion", "bash").stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
