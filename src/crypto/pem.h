@@ -14,6 +14,7 @@ namespace outhaul::crypto {
 //           never repeats a byte of `text`
 Result<std::vector<Bytes>> parse_pem_blocks(std::string_view text, std::string_view label, std::size_t max_blocks);
 
+// `der` is not empty.
 std::string write_pem_block(ByteView der, std::string_view label);
 
 }  // namespace outhaul::crypto

@@ -36,7 +36,7 @@ struct MuxLimits {
   std::uint32_t initial_window_bytes = 64 * 1024;
   std::uint32_t max_window_bytes = 4 * 1024 * 1024;
   std::uint64_t max_total_window_bytes = 16 * 1024 * 1024;
-  std::size_t max_queued_bytes = 256 * 1024;           // waiting to be sent, a channel
+  std::size_t max_queued_bytes = 256 * 1024;              // waiting to be sent, a channel
   std::size_t max_total_queued_bytes = 16 * 1024 * 1024;  // past it, a channel may still queue one frame
   std::size_t max_queued_control_bytes = 4 * 1024 * 1024;
 };
@@ -111,7 +111,7 @@ class Mux {
   Result<void> send_control(const v1::Control& message);
 
   bool has_output() const;
-  // The next message, at most `max_bytes` (>= one full frame): control first, then answers and credit, then
+  // The next message, at most `max_bytes` (>= two full frames): control first, then answers and credit, then
   // interactive channels, then the others, each kind round-robin by frame. Others get a quarter of the
   // message while interactive ones fill it. Empty when nothing can be sent now.
   Bytes take_output(std::size_t max_bytes = max_message_bytes);

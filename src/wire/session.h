@@ -72,7 +72,7 @@ class HubSession {
     ProtocolRange protocol = spoken_protocol;
     SessionTimes times;
     std::string deployment;
-    Bytes hub_spki;  // of the certificate shown on this carrier
+    Bytes hub_spki;                                // of the certificate shown on this carrier
     std::vector<crypto::Certificate> authorities;  // that certify signing keys
   };
   static constexpr std::size_t nonce_bytes = 32;
@@ -89,7 +89,8 @@ class HubSession {
   TimePoint handshake_deadline() const { return started_.steady + config_.times.handshake_limit; }
 
  private:
-  Result<crypto::NodeIdentity> verify_identity(const v1::Hello& hello, std::string_view tls_uri, Now now) const;
+  Result<crypto::NodeIdentity> verify_identity(const v1::Hello& hello, std::string_view tls_uri,
+                                               Now now) const;
   Config config_;
   Bytes nonce_;
   Now started_;

@@ -14,7 +14,18 @@
 
 namespace outhaul::wire {
 
-enum class TargetKind : std::uint8_t { workspace, group, tool, shell, ssh, sandbox, web, browser, relay, stream };
+enum class TargetKind : std::uint8_t {
+  workspace,
+  group,
+  tool,
+  shell,
+  ssh,
+  sandbox,
+  web,
+  browser,
+  relay,
+  stream
+};
 inline constexpr std::size_t target_kind_count = 10;
 std::string_view name_of(TargetKind kind);
 

@@ -51,8 +51,8 @@ struct GateRecord {
   TaskId task_id;
   Bytes nonce;
   WallTime issued_at;
-  WallTime mark;                 // after this task
-  std::uint64_t fence_epoch = 0; // highest seen, this task included
+  WallTime mark;                  // after this task
+  std::uint64_t fence_epoch = 0;  // highest seen, this task included
   StreamId stream_id;
   std::optional<ErrorCode> refused;  // by a check after the nonce; else it was accepted
   bool operator==(const GateRecord&) const = default;
@@ -63,7 +63,7 @@ Result<GateRecord> parse_gate_record(ByteView serialised);
 
 // The two readings that a decision depends on.
 struct GateTime {
-  WallTime wall;                                // the node's clock now
+  WallTime wall;                                       // the node's clock now
   std::optional<std::chrono::nanoseconds> hub_offset;  // hub minus node, as measured; none = never measured
 };
 // The wall time after the bounded correction.
@@ -108,7 +108,9 @@ class TaskGate {
   Result<void> check_times(const TaskSpec& spec, const GateTime& time) const;
   Result<void> check_rules(const TaskSpec& spec) const;
   std::optional<Error> find_replay(const TaskSpec& spec) const;
+  const GateRecord* find_record(const TaskSpec& spec) const;
   GateRecord consume(const TaskSpec& spec, std::optional<ErrorCode> refused);
+  void remember(const GateRecord& record);
   void prune();
 
   GateConfig config_;
@@ -119,6 +121,9 @@ class TaskGate {
   std::uint64_t fence_epoch_ = 0;
   // By nonce. Those issued before mark - clock_window are gone.
   std::map<Bytes, GateRecord> records_;
+  // Nonces of the same records.
+  std::map<TaskId, Bytes> by_task_;
+  std::multimap<WallTime, Bytes> by_issue_;
 };
 
 }  // namespace outhaul::wire

@@ -53,9 +53,9 @@ struct TaskResult {
   ResourceUse used;
   StreamTotals out;
   StreamTotals err;
-  std::uint64_t bytes_left_out = 0;     // by the output cap
-  std::uint32_t processes_killed = 0;   // by Outhaul, after the exit, a cancel or a timeout
-  std::string pipe_holder;              // "name[pid]" that still held a pipe after the exit
+  std::uint64_t bytes_left_out = 0;    // by the output cap
+  std::uint32_t processes_killed = 0;  // by Outhaul, after the exit, a cancel or a timeout
+  std::string pipe_holder;             // "name[pid]" that still held a pipe after the exit
   IsolationLevel isolation = IsolationLevel::trusted;
   bool operator==(const TaskResult&) const = default;
 };

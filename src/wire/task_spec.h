@@ -79,7 +79,7 @@ struct TaskSpec {
   Fence fence;
   std::string workspace = "default";  // target workspace:<name>
   TaskAction action = EchoAction{};
-  std::string cwd;  // relative, normal (no "." or ".." or empty part); empty = the workspace itself
+  std::string cwd;          // relative, normal (no "." or ".." or empty part); empty = the workspace itself
   std::vector<EnvVar> env;  // names are unique
   std::optional<std::chrono::nanoseconds> timeout;  // from the start of the process
   IsolationLevel isolation = IsolationLevel::trusted;

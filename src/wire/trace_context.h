@@ -23,7 +23,7 @@ class TraceContext {
   // The same trace, another span: what a callee hands on.
   TraceContext child(Random& random) const;
 
-  std::string text() const;  // always version 00
+  std::string text() const;                                  // always version 00
   const std::string& trace_id() const { return trace_id_; }  // 32 hexadecimal digits
   const std::string& span_id() const { return span_id_; }    // 16
   bool is_sampled() const { return is_sampled_; }

@@ -1,0 +1,205 @@
+#include "wire/task_gate.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "outhaul/v1/task.pb.h"
+
+namespace outhaul::wire {
+namespace {
+
+using std::chrono::nanoseconds;
+
+// "17m 3s": what a person compares with a clock.
+std::string text_of(nanoseconds span) {
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::abs(span)).count();
+  constexpr std::int64_t minute = 60, hour = 3600;
+  if (seconds >= hour)
+    return std::to_string(seconds / hour) + "h " + std::to_string(seconds % hour / minute) + "m";
+  if (seconds >= minute)
+    return std::to_string(seconds / minute) + "m " + std::to_string(seconds % minute) + "s";
+  return std::to_string(seconds) + "s";
+}
+
+std::string skew_text(const GateTime& time) {
+  if (!time.hub_offset) return "the skew between this node's clock and the hub's was never measured";
+  return "this node's clock is " + text_of(*time.hub_offset) +
+         (time.hub_offset->count() > 0 ? " behind" : " ahead of") + " the hub's";
+}
+
+std::unexpected<Error> expired(const std::string& what, const GateTime& time) {
+  Error error(ErrorCode::task_expired, "task: " + what + "; " + skew_text(time));
+  if (time.hub_offset) error = std::move(error).with("skew_ns", std::to_string(-time.hub_offset->count()));
+  return fail(std::move(error));
+}
+
+// Every refusal of the rules is one; an `internal` of theirs too: what cannot be decided does not start.
+bool leaves_nonce_unused(ErrorCode code) {
+  return code == ErrorCode::node_full || code == ErrorCode::node_disk_full;
+}
+
+GateDecision refused(Error error) { return {.admitted = {}, .record = {}, .refusal = std::move(error)}; }
+
+}  // namespace
+
+WallTime corrected(const GateTime& time) {
+  const auto offset = time.hub_offset.value_or(nanoseconds::zero());
+  return time.wall + std::clamp<nanoseconds>(offset, -max_clock_correction, max_clock_correction);
+}
+
+TaskGate::TaskGate(GateConfig config, const TaskRules& rules, FindState find_state)
+    : config_(std::move(config)), rules_(rules), find_state_(std::move(find_state)) {}
+
+void TaskGate::restore(const GateRecord& record) {
+  mark_ = std::max(mark_, record.mark);
+  fence_epoch_ = std::max(fence_epoch_, record.fence_epoch);
+  remember(record);
+  prune();
+}
+
+void TaskGate::remember(const GateRecord& record) {
+  if (!records_.try_emplace(record.nonce, record).second) return;
+  by_task_.insert_or_assign(record.task_id, record.nonce);
+  by_issue_.emplace(record.issued_at, record.nonce);
+}
+
+GateDecision TaskGate::judge(ByteView envelope, const GateTime& time) {
+  auto opened = open_task_envelope(envelope, keys_);
+  if (!opened) return refused(std::move(opened).error());
+  auto& spec = *opened;
+  if (spec.audience != config_.self) {
+    return refused(Error(ErrorCode::task_audience_mismatch, "task: signed for another node"));
+  }
+  if (spec.issuer != config_.issuer) {
+    return refused(Error(ErrorCode::task_audience_mismatch, "task: signed by another deployment"));
+  }
+  // Before the times: it starts nothing, and a hub that was away for longer than the window needs it.
+  if (auto replay = find_replay(spec)) return refused(*std::move(replay));
+  if (auto in_time = check_times(spec, time); !in_time) return refused(std::move(in_time).error());
+
+  const auto allowed = check_rules(spec);
+  if (!allowed && leaves_nonce_unused(allowed.error().code())) return refused(allowed.error());
+  GateDecision decision;
+  if (!allowed) {
+    decision.record = consume(spec, allowed.error().code());
+    decision.refusal = allowed.error();
+  } else {
+    decision.record = consume(spec, std::nullopt);
+    decision.admitted = std::move(spec);
+  }
+  return decision;
+}
+
+const GateRecord* TaskGate::find_record(const TaskSpec& spec) const {
+  if (const auto known = records_.find(spec.nonce); known != records_.end()) return &known->second;
+  // The same task under a fresh nonce is still the same task: it runs at most once.
+  const auto nonce = by_task_.find(spec.task_id);
+  return nonce == by_task_.end() ? nullptr : &records_.at(nonce->second);
+}
+
+std::optional<Error> TaskGate::find_replay(const TaskSpec& spec) const {
+  const auto* const record = find_record(spec);
+  const auto& task_id = record != nullptr ? record->task_id : spec.task_id;
+  auto state = find_state_(task_id);
+  if (!state && record != nullptr) state = record->refused ? "refused" : "accepted";
+  if (!state) return std::nullopt;
+  return Error(ErrorCode::task_replayed, "task: seen before; its first run is " + *state)
+      .with("task", task_id.text())
+      .with("state", *state)
+      .with("stream", record != nullptr ? record->stream_id.text() : spec.stream_id.text());
+}
+
+Result<void> TaskGate::check_times(const TaskSpec& spec, const GateTime& time) const {
+  const auto now = corrected(time);
+  if (now >= spec.expires_at) return expired("expired " + text_of(now - spec.expires_at) + " ago", time);
+  if (spec.issued_at > now + clock_window) {
+    return expired("issued " + text_of(spec.issued_at - now) + " in the future", time);
+  }
+  if (spec.issued_at < mark_ - clock_window) {
+    return expired(
+        "issued " + text_of(mark_ - spec.issued_at) + " before the newest task that this node has seen",
+        time);
+  }
+  return {};
+}
+
+Result<void> TaskGate::check_rules(const TaskSpec& spec) const {
+  OUTHAUL_CHECK(rules_.check_owner(spec));
+  if (spec.fence.epoch < fence_epoch_) {
+    return fail(ErrorCode::task_fence_superseded,
+                "task: its hub epoch is older than one that this node has seen");
+  }
+  OUTHAUL_CHECK(rules_.check_policy(spec));
+  OUTHAUL_CHECK(rules_.check_consent(spec));
+  return rules_.check_capacity(spec);
+}
+
+GateRecord TaskGate::consume(const TaskSpec& spec, std::optional<ErrorCode> refusal) {
+  mark_ = std::max(mark_, spec.issued_at);
+  fence_epoch_ = std::max(fence_epoch_, spec.fence.epoch);
+  GateRecord record{.task_id = spec.task_id,
+                    .nonce = spec.nonce,
+                    .issued_at = spec.issued_at,
+                    .mark = mark_,
+                    .fence_epoch = fence_epoch_,
+                    .stream_id = spec.stream_id,
+                    .refused = refusal};
+  remember(record);
+  prune();
+  return record;
+}
+
+// An envelope this old is refused by the mark alone, so its nonce need not be remembered.
+void TaskGate::prune() {
+  const auto oldest = mark_ - clock_window;
+  while (!by_issue_.empty() && by_issue_.begin()->first < oldest) {
+    const auto record = records_.find(by_issue_.begin()->second);
+    const auto task = by_task_.find(record->second.task_id);
+    if (task != by_task_.end() && task->second == record->first) by_task_.erase(task);
+    records_.erase(record);
+    by_issue_.erase(by_issue_.begin());
+  }
+}
+
+std::vector<GateRecord> TaskGate::live_records() const {
+  std::vector<GateRecord> live;
+  live.reserve(records_.size());
+  for (const auto& [nonce, record] : records_) live.push_back(record);
+  return live;
+}
+
+Bytes serialise_gate_record(const GateRecord& record) {
+  v1::GateRecord message;
+  message.set_task_id(record.task_id.text());
+  message.set_nonce(record.nonce);
+  message.set_issued_at_ns(record.issued_at.nanoseconds);
+  message.set_mark_ns(record.mark.nanoseconds);
+  message.set_fence_epoch(record.fence_epoch);
+  message.set_stream_id(record.stream_id.text());
+  if (record.refused) message.set_refused(std::string(name_of(*record.refused)));
+  return message.SerializeAsString();
+}
+
+Result<GateRecord> parse_gate_record(ByteView serialised) {
+  const auto corrupt = [] {
+    return fail(ErrorCode::journal_corrupt, "task record: not as this program writes it");
+  };
+  v1::GateRecord message;
+  if (!message.ParseFromArray(serialised.data(), static_cast<int>(serialised.size()))) return corrupt();
+  const auto task_id = TaskId::parse(message.task_id());
+  const auto stream_id = StreamId::parse(message.stream_id());
+  if (!task_id || !stream_id || message.nonce().size() != task_nonce_bytes) return corrupt();
+  GateRecord record{.task_id = *task_id,
+                    .nonce = message.nonce(),
+                    .issued_at = {message.issued_at_ns()},
+                    .mark = {message.mark_ns()},
+                    .fence_epoch = message.fence_epoch(),
+                    .stream_id = *stream_id,
+                    .refused = std::nullopt};
+  // A later version may have refused by a code that this one lacks.
+  if (!message.refused().empty())
+    record.refused = find_error_code(message.refused()).value_or(ErrorCode::denied);
+  return record;
+}
+
+}  // namespace outhaul::wire
