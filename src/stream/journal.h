@@ -22,8 +22,8 @@
 #include <span>
 #include <string>
 
-#include "base/task_group.h"
 #include "stream/disk.h"
+#include "stream/journal_frame.h"
 
 namespace outhaul::stream {
 
@@ -33,8 +33,6 @@ using JournalPosition = std::uint64_t;
 // 1..31 belong to StreamStore, 32..255 to the owner of the process's other durable state.
 using JournalType = std::uint8_t;
 inline constexpr JournalType first_owner_type = 32;
-
-inline constexpr std::size_t max_journal_payload_bytes = 1U << 20U;
 
 class Journal;
 
@@ -70,9 +68,8 @@ class Journal {
   // Reads what is there into the owners, cuts a torn end, and is ready to append. Disk and owners
   // outlive the journal. A type that nobody owns is journal_corrupt: it may be state of a newer version.
   // Fails with journal_corrupt, data_format_newer, disk_full, unavailable.
-  static Task<Result<std::unique_ptr<Journal>>> open(Executor executor, Disk& disk, std::vector<JournalOwner*> owners,
+  static Task<Result<std::unique_ptr<Journal>>> open(Disk& disk, std::vector<JournalOwner*> owners,
                                                      JournalConfig config = {});
-  // close() first, except when the whole context is torn down.
   ~Journal();
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
@@ -97,28 +94,25 @@ class Journal {
   // its limit. Old files go once the new one is durable. On failure the journal goes on in the old file.
   Result<void> checkpoint();
 
-  // Waits for its own background work.
-  Task<void> close();
-
  private:
-  friend class JournalOpener;
-  Journal(Executor executor, Disk& disk, std::vector<JournalOwner*> owners, JournalConfig config);
-  Result<void> start_file(std::uint64_t generation);
-  Task<void> remove_old_files();
-  void checkpoint_if_grown();
+  struct CurrentFile;
+
+  Journal(Disk& disk, std::vector<JournalOwner*> owners, JournalConfig config);
+  Task<Result<void>> recover();
+  Result<void> replay(const std::vector<JournalFrame>& frames);
+  Result<std::shared_ptr<CurrentFile>> create_file(std::uint64_t generation);
+  Result<void> fill_checkpoint();
+  Task<Result<void>> sync_current();
+  void remove_files_before(std::uint64_t generation);
 
   Disk& disk_;
   std::vector<JournalOwner*> owners_;
   JournalConfig config_;
   JournalRecovery recovery_;
-  std::shared_ptr<File> file_;  // shared with syncs under way across a checkpoint
-  std::uint64_t generation_ = 0;
-  std::uint64_t checkpoint_at_ = 0;
+  std::shared_ptr<CurrentFile> current_;  // shared with syncs under way across a checkpoint
   JournalPosition appended_ = 0;
   JournalPosition durable_ = 0;
   bool is_poisoned_ = false;
-  bool is_checkpointing_ = false;
-  TaskGroup tasks_;
 };
 
 }  // namespace outhaul::stream

@@ -34,7 +34,7 @@ const char* fault_of_length(RecordKind kind, std::uint32_t length) {
 
 const char* fault_of_span(std::uint64_t offset, std::uint64_t span, RecordKind kind) {
   if (kind == RecordKind::gap && span == 0) return "gap of no bytes";
-  if (offset + span < offset) return "offset past the end of 64 bits";
+  if (offset > max_stream_offset || span > max_stream_offset - offset) return "offset past the limit";
   return nullptr;
 }
 

@@ -34,6 +34,7 @@ inline constexpr std::size_t record_header_bytes = 32;
 inline constexpr std::size_t max_record_payload_bytes = 65536;
 inline constexpr std::size_t max_record_bytes = record_header_bytes + max_record_payload_bytes;
 inline constexpr std::size_t gap_payload_bytes = 8;
+inline constexpr std::uint64_t max_stream_offset = UINT64_MAX >> 1U;  // where a record may end
 
 constexpr bool completes_stream(RecordKind kind) { return kind == RecordKind::result || kind == RecordKind::end; }
 

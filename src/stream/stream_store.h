@@ -8,8 +8,8 @@
 // Rules that hold for every reader: records come whole and in order; the record that completes a stream
 // is handed out only when it, and so all before it, is durable here.
 //
-// Order of life: StreamStore store(...); Journal::open(..., {&store, ...}); co_await store.recover(*journal);
-// ...; co_await store.close(); co_await journal->close().
+// Order of life: StreamStore store(...); Journal::open(disk, {&store, ...}); co_await store.recover(*journal);
+// ...; co_await store.close().
 // Runs on one strand, the disk's. Nothing here suspends unless it is a Task.
 #pragma once
 
@@ -27,6 +27,7 @@
 #include "stream/journal.h"
 #include "stream/position.h"
 #include "stream/record.h"
+#include "stream/segment.h"
 
 namespace outhaul::stream {
 
@@ -53,13 +54,6 @@ struct StreamTotals {
   bool is_damaged = false;          // a segment is damaged; reads past the damage fail
 };
 
-// A run of whole encoded records, in order, from the offset that was asked for.
-struct ReadChunk {
-  std::vector<SharedSlice> slices;  // each holds whole records
-  std::size_t bytes = 0;            // encoded, of all slices
-  StreamPosition next;              // where the reader stands after them
-};
-
 // What append_encoded did with a record.
 enum class AppendOutcome {
   appended,
@@ -69,17 +63,11 @@ enum class AppendOutcome {
 struct StreamRecovery {
   std::uint64_t streams = 0;
   std::uint64_t removed_files = 0;  // segments of streams that nothing names
-  struct Cut {
-    std::string file;
-    std::uint64_t offset = 0;  // in the file
-    bool is_damage = false;    // valid records follow: the file was left as it is
-    std::string reason;
-  };
-  std::vector<Cut> cuts;
+  std::vector<SegmentCut> cuts;
 };
 
-class StreamLog;
-class DiskReserve;
+struct StreamLog;
+struct StreamJournalEntry;
 
 class StreamStore final : public JournalOwner {
  public:
@@ -110,9 +98,11 @@ class StreamStore final : public JournalOwner {
   // The peer holds more than we do (we lost a tail in a crash): gives up all our bytes and goes on at
   // its position. Does nothing when `position` is not ahead.
   Result<void> adopt_position(const StreamId& id, StreamPosition position);
+  // Gives the reserve's room back to the disk, for another last word (an audit entry, a state) on a full one.
+  void release_reserve();
   // Completes when all that was appended before the call is durable; gives how far that is.
   // Fails with not_found, or unavailable when the disk failed (for good).
-  Task<Result<StreamPosition>> durable(const StreamId& id);
+  Task<Result<StreamPosition>> durable(StreamId id);
 
   // Whether append() of `bytes` of ordinary records would pass quota and floor now.
   Result<void> check_room(std::uint64_t bytes);
@@ -128,7 +118,7 @@ class StreamStore final : public JournalOwner {
   Result<ReadChunk> read(const StreamId& id, std::uint64_t from, std::size_t max_bytes);
   // Completes when read(id, from, ..) has something to give, also the completing record. Fails with
   // not_found when the stream is not, or no longer, here.
-  Task<Result<void>> wait_for_more(const StreamId& id, std::uint64_t from);
+  Task<Result<void>> wait_for_more(StreamId id, std::uint64_t from);
 
   // --- life ---
   std::optional<StreamTotals> find(const StreamId& id) const;
@@ -141,7 +131,8 @@ class StreamStore final : public JournalOwner {
   // The stream is gone; its files go once the journal knows.
   Result<void> forget(const StreamId& id);
 
-  std::uint64_t disk_bytes() const { return disk_bytes_; }
+  std::uint64_t disk_bytes() const;
+  // Of tails; what waits for the first sync of a stream that grew large comes on top.
   std::uint64_t memory_bytes() const;
 
   // Waits for background syncs and removals.
@@ -154,10 +145,29 @@ class StreamStore final : public JournalOwner {
 
  private:
   struct Parts;
+
+  StreamLog* find_log(const StreamId& id) const;
+  Result<StreamLog*> need_log(const StreamId& id) const;
+  Result<void> admit(const StreamLog& log, const EncodedRecord& record);
+  Result<void> keep(StreamLog& log, const EncodedRecord& record);
+  Result<void> keep_once(StreamLog& log, const EncodedRecord& record);
+  Result<void> note_in_journal(StreamLog& log, JournalType type, ByteView payload);
+  Result<void> move_to_segments(StreamLog& log);
+  void note_synced(StreamLog& log);
+  void flush_in_background(StreamLog& log);
+  void remove_when_durable(std::vector<std::string> names, JournalPosition position);
+  void account(StreamLog& log);
+  void shrink_memory();
+  // stream_recovery.cc
+  Result<void> replay_created(const StreamJournalEntry& entry);
+  Result<void> load_segments(StreamLog& log, const std::vector<FileEntry>& files);
+  Result<void> join_with_journal(StreamLog& log, SegmentLog& segments);
+  Result<std::vector<FileEntry>> take_files_of(const StreamLog& log, std::vector<FileEntry>& files);
+  Result<void> remove_orphans(const std::vector<FileEntry>& files);
+
   std::unique_ptr<Parts> parts_;
   StreamRecovery recovery_;
   Event room_;
-  std::uint64_t disk_bytes_ = 0;
 };
 
 }  // namespace outhaul::stream

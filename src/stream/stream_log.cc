@@ -1,0 +1,61 @@
+#include "stream/stream_log.h"
+
+#include <algorithm>
+
+namespace outhaul::stream {
+
+StreamTotals StreamLog::totals() const {
+  return {.incarnation = incarnation,
+          .start = start,
+          .end = end.offset,
+          .complete = end.complete,
+          .durable = durable,
+          .encoded_bytes = encoded_bytes(),
+          .is_small = segments == nullptr,
+          .is_damaged = is_damaged};
+}
+
+bool StreamLog::has_more(std::uint64_t from) const {
+  if (is_damaged || is_visibly_complete() || from > end.offset) return true;
+  // For readers the completing record is not there yet.
+  const std::uint64_t visible = end.complete ? completing_offset : end.offset;
+  return from < visible;
+}
+
+Result<ReadChunk> StreamLog::read(std::uint64_t from, std::size_t max_bytes) const {
+  if (from < start) {
+    return fail(Error(ErrorCode::stream_gap, "stream: what lies before this offset was dropped")
+                    .with("start", std::to_string(start)));
+  }
+  if (from > end.offset) return fail(ErrorCode::invalid, "stream: offset past the end");
+  if (is_damaged && from == end.offset) return fail(ErrorCode::journal_corrupt, "stream: damaged from this offset on");
+  ReadChunk chunk;
+  chunk.next = {from, false};
+  const bool with_completing = is_visibly_complete();
+  if (tail.covers(from)) {
+    chunk = tail.read(from, max_bytes, with_completing);
+  } else if (segments != nullptr) {
+    OUTHAUL_TRY(read, segments->read(from, max_bytes, with_completing));
+    chunk = std::move(read);
+  }
+  // Whoever has read up to the end of a complete stream knows so, also when no record said it.
+  if (with_completing && chunk.next.offset == end.offset && chunk.slices.empty()) chunk.next.complete = true;
+  return chunk;
+}
+
+void StreamLog::note_appended(const EncodedRecord& record) {
+  end = {record.end_offset(), completes_stream(record.header().kind)};
+  if (end.complete) completing_offset = record.header().offset;
+  tail.push(record);
+}
+
+void StreamLog::begin_at(StreamPosition position) {
+  tail.drop(position.offset);
+  start = position.offset;
+  if (end < position) {
+    tail.clear();
+    end = position;
+  }
+}
+
+}  // namespace outhaul::stream

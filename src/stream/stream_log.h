@@ -1,0 +1,58 @@
+// StreamLog: one stream of a StreamStore. Small: all of it is in `tail` and in the journal. Large: all of
+// it is in `segments`, the last part also in `tail`. Known to the store alone; moves on its strand.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "base/event.h"
+#include "base/ids.h"
+#include "stream/journal.h"
+#include "stream/segment.h"
+#include "stream/stream_journal.h"
+#include "stream/stream_store.h"
+#include "stream/tail.h"
+
+namespace outhaul::stream {
+
+struct StreamLog {
+  StreamLog(StreamId stream_id, StreamNumber stream_number, const Incarnation& made)
+      : id(std::move(stream_id)), number(stream_number), incarnation(made) {}
+
+  StreamId id;
+  StreamNumber number;
+  Incarnation incarnation;
+  std::uint64_t start = 0;  // first offset that is held
+  StreamPosition end;
+  std::uint64_t completing_offset = 0;  // of the record that completes, once appended by this process
+  StreamPosition durable;
+  Tail tail;
+  // Shared with a sync under way, which may outlive the stream. Null: small.
+  std::shared_ptr<SegmentLog> segments;
+  // What went into segments that are not durable yet: until they are, a checkpoint must keep it.
+  std::vector<EncodedRecord> head;
+  JournalPosition journal_position = 0;  // of the last record that concerns this stream
+  std::uint64_t marked = 0;              // the journal says that segments hold everything before it
+  std::uint64_t dropped_unmarked = 0;    // bytes of a small stream that a restart would bring back
+  std::uint64_t accounted_memory = 0;    // what the store's totals contain of this stream
+  std::uint64_t accounted_disk = 0;
+  bool is_flushing = false;
+  bool is_damaged = false;
+  bool is_forgotten = false;
+  std::unique_ptr<Event> growth;  // made by the first that waits
+
+  std::uint64_t encoded_bytes() const { return segments ? segments->bytes() : tail.encoded_bytes(); }
+  StreamTotals totals() const;
+  // Where a reader can be, and whether the completing record may be seen: only when it is durable.
+  bool is_visibly_complete() const { return end.complete && durable.complete; }
+  bool has_more(std::uint64_t from) const;
+  Result<ReadChunk> read(std::uint64_t from, std::size_t max_bytes) const;
+  void note_appended(const EncodedRecord& record);
+  // All of it before `position` is gone, the records in memory too.
+  void begin_at(StreamPosition position);
+  void wake() const {
+    if (growth) growth->pulse();
+  }
+};
+
+}  // namespace outhaul::stream

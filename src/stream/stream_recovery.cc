@@ -1,0 +1,163 @@
+// How a StreamStore comes back: the journal's records replayed, the segments read, both joined.
+#include <algorithm>
+
+#include "base/assert.h"
+#include "stream/stream_store_parts.h"
+
+namespace outhaul::stream {
+namespace {
+
+std::unexpected<Error> corrupt(const char* what) { return fail(ErrorCode::journal_corrupt, std::string("journal: ") + what); }
+
+Result<void> replay_record(StreamLog& log, const StreamJournalEntry& entry) {
+  if (entry.record.header.offset != log.end.offset || log.end.complete) return corrupt("stream records do not continue");
+  log.note_appended(EncodedRecord::assume(entry.record.header, SharedSlice::copy(entry.encoded)));
+  return {};
+}
+
+void replay_in_segments(StreamLog& log, const StreamJournalEntry& entry) {
+  log.tail.clear();
+  log.marked = entry.position.offset;
+  if (log.end.offset < log.marked) log.end.offset = log.marked;
+}
+
+}  // namespace
+
+Result<void> StreamStore::replay_created(const StreamJournalEntry& entry) {
+  auto id = StreamId::parse(entry.id);
+  if (!id) return corrupt("a stream whose id is none");
+  if (find_log(*id) != nullptr || parts_->by_number.contains(entry.number)) return corrupt("a stream made twice");
+  auto log = std::make_shared<StreamLog>(*id, entry.number, entry.incarnation);
+  parts_->next_number = std::max(parts_->next_number, entry.number + 1);
+  parts_->by_number[entry.number] = log.get();
+  parts_->logs.emplace(*id, std::move(log));
+  return {};
+}
+
+Result<void> StreamStore::replay(JournalType type, ByteView payload) {
+  OUTHAUL_TRY(entry, parse_stream_journal(type, payload));
+  if (entry.type == StreamJournalType::created) return replay_created(entry);
+  const auto found = parts_->by_number.find(entry.number);
+  if (found == parts_->by_number.end()) return corrupt("a record of a stream that was not made");
+  StreamLog& log = *found->second;
+  switch (entry.type) {
+    case StreamJournalType::record:
+      return replay_record(log, entry);
+    case StreamJournalType::in_segments:
+      replay_in_segments(log, entry);
+      return {};
+    case StreamJournalType::begins_at:
+      log.begin_at(entry.position);
+      return {};
+    default: {
+      const StreamId id = log.id;
+      parts_->by_number.erase(entry.number);
+      parts_->logs.erase(id);
+      return {};
+    }
+  }
+}
+
+Result<void> StreamStore::write_live(Journal& journal) {
+  for (const auto& [id, log] : parts_->logs) {
+    OUTHAUL_CHECK(journal.append(type_of(StreamJournalType::created), encode_created(log->number, log->incarnation, id.text())));
+    const bool is_in_segments = log->segments != nullptr && log->head.empty();
+    const bool is_empty = !is_in_segments && log->head.empty() && log->tail.is_empty();
+    const StreamPosition begin = is_empty ? log->end : StreamPosition{log->start, false};
+    OUTHAUL_CHECK(journal.append(type_of(StreamJournalType::begins_at), encode_begins_at(log->number, begin)));
+    if (is_in_segments) {
+      // Damage keeps the mark that proves it.
+      const std::uint64_t synced = std::max(log->segments->synced().offset, log->marked);
+      OUTHAUL_CHECK(journal.append(type_of(StreamJournalType::in_segments), encode_in_segments(log->number, synced)));
+      continue;
+    }
+    const Bytes prefix = encode_record_prefix(log->number);
+    const auto write = [&](const EncodedRecord& record) -> Result<void> {
+      const ByteView parts[] = {prefix, record.bytes().view()};
+      OUTHAUL_CHECK(journal.append(type_of(StreamJournalType::record), parts));
+      return {};
+    };
+    for (const auto& record : log->head) OUTHAUL_CHECK(write(record));
+    if (log->segments != nullptr) continue;
+    for (const auto& record : log->tail.records()) OUTHAUL_CHECK(write(record));
+  }
+  return {};
+}
+
+Task<Result<void>> StreamStore::recover(Journal& journal) {
+  parts_->journal = &journal;
+  OUTHAUL_CO_TRY(files, parts_->disk.list());
+  std::erase_if(files, [](const FileEntry& file) { return !file.name.starts_with(segment_prefix); });
+  for (const auto& [id, log] : parts_->logs) {
+    OUTHAUL_CO_TRY(own, take_files_of(*log, files));
+    OUTHAUL_CO_CHECK(load_segments(*log, own));
+    // What was read is now told to others: it must not be lost by the next crash.
+    if (const auto segments = log->segments) OUTHAUL_CO_CHECK(co_await segments->sync());
+    log->durable = log->end;
+    log->journal_position = journal.appended();
+    account(*log);
+  }
+  OUTHAUL_CO_CHECK(remove_orphans(files));
+  recovery_.streams = parts_->logs.size();
+  parts_->reserve.take();
+  shrink_memory();
+  co_return co_await journal.durable(journal.appended());
+}
+
+// Takes the stream's files out of `files`, and removes those that it had given up.
+Result<std::vector<FileEntry>> StreamStore::take_files_of(const StreamLog& log, std::vector<FileEntry>& files) {
+  const std::string prefix = segment_name_prefix(log.id.text(), log.incarnation);
+  std::vector<FileEntry> own;
+  for (const auto& file : files) {
+    if (!file.name.starts_with(prefix)) continue;
+    if (start_in_segment_name(file.name) >= log.start) {
+      own.push_back(file);
+      continue;
+    }
+    OUTHAUL_CHECK(parts_->disk.remove(file.name));
+    ++recovery_.removed_files;
+  }
+  std::erase_if(files, [&](const FileEntry& file) { return file.name.starts_with(prefix); });
+  return own;
+}
+
+Result<void> StreamStore::load_segments(StreamLog& log, const std::vector<FileEntry>& files) {
+  auto segments = std::make_shared<SegmentLog>(parts_->disk, segment_name_prefix(log.id.text(), log.incarnation),
+                                               parts_->config.segment_bytes);
+  OUTHAUL_TRY(cuts, segments->load(files, log.marked));
+  for (const auto& cut : cuts) log.is_damaged = log.is_damaged || cut.is_damage;
+  std::ranges::move(cuts, std::back_inserter(recovery_.cuts));
+  const std::uint64_t held_until = std::max(log.start, segments->end());
+  if (log.marked > held_until && !log.is_damaged) {
+    log.is_damaged = true;
+    recovery_.cuts.push_back({segments->name_at(held_until), 0, true, "bytes that were durable are missing"});
+  }
+  if (segments->is_empty() && log.marked <= log.start) return {};
+  if (!log.is_damaged) OUTHAUL_CHECK(join_with_journal(log, *segments));
+  if (!segments->is_empty()) log.start = segments->start();
+  log.end = segments->is_empty() ? StreamPosition{log.start, false} : StreamPosition{segments->end(), segments->is_complete()};
+  log.tail.clear();
+  log.segments = std::move(segments);
+  return {};
+}
+
+// The journal may hold more of a stream than its segments do, when these were not yet durable.
+Result<void> StreamStore::join_with_journal(StreamLog& log, SegmentLog& segments) {
+  for (const auto& record : log.tail.records()) {
+    const bool is_new_end = completes_stream(record.header().kind) && !segments.is_complete();
+    if (record.end_offset() <= segments.end() && !is_new_end) continue;
+    if (record.header().offset > segments.end()) return corrupt("a stream's segments and records do not meet");
+    OUTHAUL_CHECK(segments.append(record.tail_from(segments.end())));
+  }
+  return {};
+}
+
+Result<void> StreamStore::remove_orphans(const std::vector<FileEntry>& files) {
+  for (const auto& file : files) {
+    OUTHAUL_CHECK(parts_->disk.remove(file.name));
+    ++recovery_.removed_files;
+  }
+  return {};
+}
+
+}  // namespace outhaul::stream
