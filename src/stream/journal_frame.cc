@@ -15,6 +15,7 @@ constexpr std::string_view file_magic = "OUTHAULJ";
 constexpr std::size_t version_at = 8;
 constexpr std::size_t generation_at = 16;
 constexpr std::size_t header_crc_at = 24;
+constexpr std::size_t header_reserved_at = 28;
 constexpr std::uint32_t format_version = 1;
 constexpr std::uint16_t frame_magic = 0x4f4a;
 constexpr std::size_t type_at = 2;
@@ -103,7 +104,8 @@ std::unexpected<Error> corrupt(const char* reason, std::uint64_t offset) {
 bool is_header(ByteView bytes, std::uint64_t generation) {
   return bytes.size() >= journal_header_bytes && bytes.starts_with(file_magic) &&
          get_le<std::uint32_t>(bytes.data() + header_crc_at) == crc32c(bytes.substr(0, header_crc_at)) &&
-         get_le<std::uint64_t>(bytes.data() + generation_at) == generation;
+         get_le<std::uint64_t>(bytes.data() + generation_at) == generation &&
+         get_le<std::uint32_t>(bytes.data() + header_reserved_at) == 0;
 }
 
 }  // namespace
