@@ -42,7 +42,8 @@ std::string only_uri(const GENERAL_NAMES& names) {
   std::string uri;
   for (int i = 0; i < sk_GENERAL_NAME_num(&names); ++i) {
     int type = 0;
-    const auto* value = static_cast<const ASN1_STRING*>(GENERAL_NAME_get0_value(sk_GENERAL_NAME_value(&names, i), &type));
+    const auto* value =
+        static_cast<const ASN1_STRING*>(GENERAL_NAME_get0_value(sk_GENERAL_NAME_value(&names, i), &type));
     if (type != GEN_URI) continue;
     const std::string_view text(reinterpret_cast<const char*>(ASN1_STRING_get0_data(value)),
                                 static_cast<std::size_t>(ASN1_STRING_length(value)));
@@ -108,19 +109,21 @@ class CertificateReader {
   Result<void> read_key() {
     const EVP_PKEY* key = X509_get0_pubkey(&x509_);
     if (key == nullptr) return malformed("certificate: unknown kind of public key");
-    certificate_.spki_ = to_der(i2d_X509_PUBKEY, static_cast<const X509_PUBKEY*>(X509_get_X509_PUBKEY(&x509_)));
+    certificate_.spki_ =
+        to_der(i2d_X509_PUBKEY, static_cast<const X509_PUBKEY*>(X509_get_X509_PUBKEY(&x509_)));
     if (EVP_PKEY_get_id(key) != EVP_PKEY_ED25519) return {};
     Bytes raw(ed25519_public_bytes, '\0');
     std::size_t size = raw.size();
-    if (EVP_PKEY_get_raw_public_key(key, as_octets(raw), &size) != 1) return malformed("certificate: malformed key");
+    if (EVP_PKEY_get_raw_public_key(key, as_octets(raw), &size) != 1)
+      return malformed("certificate: malformed key");
     certificate_.ed25519_key_ = std::move(raw);
     return {};
   }
 
   Result<void> read_names() {
     int state = 0;
-    const GeneralNamesHandle names(static_cast<GENERAL_NAMES*>(
-        X509_get_ext_d2i(&x509_, NID_subject_alt_name, &state, nullptr)));
+    const GeneralNamesHandle names(
+        static_cast<GENERAL_NAMES*>(X509_get_ext_d2i(&x509_, NID_subject_alt_name, &state, nullptr)));
     if (names) certificate_.uri_ = only_uri(*names);
     if (!names && state != extension_absent) return malformed("certificate: malformed alternative names");
     return {};
@@ -129,9 +132,10 @@ class CertificateReader {
   Result<void> read_uses() {
     // Also makes OpenSSL look at every extension, so that a malformed one shows in the flags.
     certificate_.is_authority_ = X509_check_ca(&x509_) == 1;
-    if ((X509_get_extension_flags(&x509_) & EXFLAG_INVALID) != 0) return malformed("certificate: malformed extension");
-    const UsagesHandle usages(static_cast<EXTENDED_KEY_USAGE*>(
-        X509_get_ext_d2i(&x509_, NID_ext_key_usage, nullptr, nullptr)));
+    if ((X509_get_extension_flags(&x509_) & EXFLAG_INVALID) != 0)
+      return malformed("certificate: malformed extension");
+    const UsagesHandle usages(
+        static_cast<EXTENDED_KEY_USAGE*>(X509_get_ext_d2i(&x509_, NID_ext_key_usage, nullptr, nullptr)));
     if (!usages || (X509_get_key_usage(&x509_) & KU_DIGITAL_SIGNATURE) == 0) return {};
     for (int i = 0; i < sk_ASN1_OBJECT_num(usages.get()); ++i) {
       const auto use = use_of(sk_ASN1_OBJECT_value(usages.get(), i));
@@ -176,7 +180,8 @@ using StoreHandle = std::unique_ptr<X509_STORE, OpensslFree<X509_STORE_free>>;
 using StoreContext = std::unique_ptr<X509_STORE_CTX, OpensslFree<X509_STORE_CTX_free>>;
 
 std::unexpected<Error> refused(std::string_view reason, std::string what) {
-  return fail(Error(ErrorCode::certificate_invalid, "certificate: " + std::move(what)).with("reason", std::string(reason)));
+  return fail(Error(ErrorCode::certificate_invalid, "certificate: " + std::move(what))
+                  .with("reason", std::string(reason)));
 }
 
 StoreHandle store_of(std::span<const Certificate> authorities) {
@@ -221,11 +226,13 @@ std::unexpected<Error> verdict(int error) {
 Result<void> verify_certificate(const Certificate& certificate, std::span<const Certificate> authorities,
                                 CertificateUse use, WallTime now) {
   const ErrorQueueGuard guard;
-  if (!certificate.is_for(use)) return refused("use", "not issued for the use as " + std::string(name_of(use)));
+  if (!certificate.is_for(use))
+    return refused("use", "not issued for the use as " + std::string(name_of(use)));
   const auto store = store_of(authorities);
   const auto x509 = decode(certificate.der());
   const StoreContext context(X509_STORE_CTX_new());
-  OUTHAUL_ASSERT(x509 && context && X509_STORE_CTX_init(context.get(), store.get(), x509.get(), nullptr) == 1);
+  OUTHAUL_ASSERT(x509 && context &&
+                 X509_STORE_CTX_init(context.get(), store.get(), x509.get(), nullptr) == 1);
   set_rules(*X509_STORE_CTX_get0_param(context.get()), use, now);
   if (X509_verify_cert(context.get()) == 1) return {};
   return verdict(X509_STORE_CTX_get_error(context.get()));

@@ -40,7 +40,8 @@ class CertificateDraft {
 
   void set_times(WallTime not_before, WallTime not_after) {
     constexpr std::int64_t second = 1'000'000'000;
-    OUTHAUL_ASSERT(ASN1_TIME_set(X509_getm_notBefore(x509_.get()), not_before.nanoseconds / second) != nullptr);
+    OUTHAUL_ASSERT(ASN1_TIME_set(X509_getm_notBefore(x509_.get()), not_before.nanoseconds / second) !=
+                   nullptr);
     OUTHAUL_ASSERT(ASN1_TIME_set(X509_getm_notAfter(x509_.get()), not_after.nanoseconds / second) != nullptr);
   }
 
@@ -89,7 +90,8 @@ void append_text(GENERAL_NAMES& names, int type, std::string_view text) {
 }
 
 Result<GeneralNamesHandle> general_names(const ServerNames& server) {
-  if (server.dns.empty() && server.ips.empty()) return fail(ErrorCode::invalid, "server certificate: no name");
+  if (server.dns.empty() && server.ips.empty())
+    return fail(ErrorCode::invalid, "server certificate: no name");
   auto names = no_names();
   for (const auto& dns : server.dns) {
     if (!is_dns_name(dns)) return fail(ErrorCode::invalid, "server certificate: a name is no DNS name");
@@ -97,7 +99,8 @@ Result<GeneralNamesHandle> general_names(const ServerNames& server) {
   }
   for (const auto& ip : server.ips) {
     auto* address = a2i_IPADDRESS(ip.c_str());
-    if (address == nullptr) return fail(ErrorCode::invalid, "server certificate: an address is no IP address");
+    if (address == nullptr)
+      return fail(ErrorCode::invalid, "server certificate: an address is no IP address");
     append_name(*names, GEN_IPADD, address);
   }
   return names;
@@ -131,7 +134,8 @@ Result<Certificate> issue(const Certificate& authority, const TlsKey& authority_
   const auto issuer = decode(authority);
   CertificateDraft draft(leaf.key, leaf.subject, issuer.get());
   draft.set_serial(random);
-  draft.set_times(validity.now - certificate_backdate, std::min(validity.now + validity.lifetime, authority.not_after()));
+  draft.set_times(validity.now - certificate_backdate,
+                  std::min(validity.now + validity.lifetime, authority.not_after()));
   draft.add_extension(NID_basic_constraints, leaf_constraints);
   draft.add_extension(NID_key_usage, leaf_key_usage);
   draft.add_extension(NID_ext_key_usage, leaf.extended_key_usage);
@@ -146,7 +150,8 @@ Result<Certificate> issue(const Certificate& authority, const TlsKey& authority_
 Result<CertificateAuthority> CertificateAuthority::make(std::string_view common_name, Validity validity,
                                                         Random& random) {
   const ErrorQueueGuard guard;
-  if (!is_common_name(common_name)) return fail(ErrorCode::invalid, "CA: not a common name of 1 to 64 characters");
+  if (!is_common_name(common_name))
+    return fail(ErrorCode::invalid, "CA: not a common name of 1 to 64 characters");
   OUTHAUL_TRY(key, TlsKey::generate());
   CertificateDraft draft(*key.native(), common_name, nullptr);
   draft.set_serial(random);
@@ -161,13 +166,15 @@ Result<CertificateAuthority> CertificateAuthority::make(std::string_view common_
 Result<CertificateAuthority> CertificateAuthority::load(ByteView certificate_pem, const Secret& key_pem) {
   OUTHAUL_TRY(certificate, Certificate::parse_pem(certificate_pem));
   OUTHAUL_TRY(key, TlsKey::parse_pem(key_pem));
-  if (!certificate.is_authority()) return fail(ErrorCode::certificate_invalid, "CA: the certificate is no authority's");
-  if (certificate.spki() != key.spki()) return fail(ErrorCode::certificate_invalid, "CA: the key is another one's");
+  if (!certificate.is_authority())
+    return fail(ErrorCode::certificate_invalid, "CA: the certificate is no authority's");
+  if (certificate.spki() != key.spki())
+    return fail(ErrorCode::certificate_invalid, "CA: the key is another one's");
   return CertificateAuthority(std::move(certificate), std::move(key));
 }
 
-Result<Certificate> CertificateAuthority::issue_server(ByteView spki, const ServerNames& names, Validity validity,
-                                                       Random& random) const {
+Result<Certificate> CertificateAuthority::issue_server(ByteView spki, const ServerNames& names,
+                                                       Validity validity, Random& random) const {
   const auto key = parse_p256_spki(spki);
   if (!key) return fail(ErrorCode::invalid, "server certificate: the key is not P-256");
   OUTHAUL_TRY(alternative_names, general_names(names));
@@ -176,8 +183,9 @@ Result<Certificate> CertificateAuthority::issue_server(ByteView spki, const Serv
   return issue(certificate_, key_, {*key, subject, "serverAuth", *alternative_names}, validity, random);
 }
 
-Result<Certificate> CertificateAuthority::issue_node(const CertificateRequest& request, const NodeIdentity& identity,
-                                                     Validity validity, Random& random) const {
+Result<Certificate> CertificateAuthority::issue_node(const CertificateRequest& request,
+                                                     const NodeIdentity& identity, Validity validity,
+                                                     Random& random) const {
   const auto key = parse_p256_spki(request.spki());
   OUTHAUL_ASSERT(key);  // CertificateRequest::parse_pem has looked
   const auto names = general_names(identity);
@@ -191,7 +199,8 @@ Result<Certificate> CertificateAuthority::issue_signing(const VerifyKey& key, co
       EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nullptr, as_octets(ByteView(raw)), raw.size()));
   OUTHAUL_ASSERT(subject_key);
   const auto names = general_names(identity);
-  return issue(certificate_, key_, {*subject_key, identity.node.text(), document_signing, *names}, validity, random);
+  return issue(certificate_, key_, {*subject_key, identity.node.text(), document_signing, *names}, validity,
+               random);
 }
 
 }  // namespace outhaul::crypto

@@ -35,7 +35,8 @@ TEST(CertificateAuthority, WhenSavedAndLoaded_ThenItIssuesForTheSameAuthority) {
 
   ASSERT_TRUE(loaded.has_value());
   const auto server = loaded->issue_server(TlsKey::generate()->spki(), {{"localhost"}, {}}, week, random);
-  EXPECT_TRUE(verify_certificate(*server, {&made->certificate(), 1}, CertificateUse::tls_server, now).has_value());
+  EXPECT_TRUE(
+      verify_certificate(*server, {&made->certificate(), 1}, CertificateUse::tls_server, now).has_value());
 }
 
 TEST(CertificateAuthority, WhenTheFilesDoNotBelongTogether_ThenItIsNotLoaded) {

@@ -40,7 +40,8 @@ bool is_common_name(std::string_view text) {
 
 Result<std::string> make_certificate_request(const TlsKey& key, std::string_view common_name) {
   const ErrorQueueGuard guard;
-  if (!is_common_name(common_name)) return fail(ErrorCode::invalid, "common name: not 1 to 64 printable characters");
+  if (!is_common_name(common_name))
+    return fail(ErrorCode::invalid, "common name: not 1 to 64 printable characters");
   const RequestHandle request(X509_REQ_new());
   OUTHAUL_ASSERT(request && X509_REQ_set_pubkey(request.get(), key.native()) == 1);
   auto* subject = X509_REQ_get_subject_name(request.get());
@@ -59,14 +60,16 @@ Result<CertificateRequest> CertificateRequest::parse_pem(ByteView pem) {
   OUTHAUL_TRY(blocks, parse_pem_blocks(pem, pem_label, 1));
   const auto request = decode(blocks.front());
   if (!request) return invalid("certificate request: no DER of a request, or cut short");
-  auto spki = to_der(i2d_X509_PUBKEY, static_cast<const X509_PUBKEY*>(X509_REQ_get_X509_PUBKEY(request.get())));
+  auto spki =
+      to_der(i2d_X509_PUBKEY, static_cast<const X509_PUBKEY*>(X509_REQ_get_X509_PUBKEY(request.get())));
   const auto key = parse_p256_spki(spki);
   if (!key) return invalid("certificate request: the key is not P-256");
   if (X509_REQ_verify(request.get(), key.get()) != 1) {
     return invalid("certificate request: its signature does not hold, so the sender does not have the key");
   }
   auto common_name = common_name_of(*X509_REQ_get_subject_name(request.get()));
-  if (!common_name) return invalid("certificate request: not one common name of 1 to 64 printable characters");
+  if (!common_name)
+    return invalid("certificate request: not one common name of 1 to 64 printable characters");
   return CertificateRequest(std::move(*common_name), std::move(spki));
 }
 

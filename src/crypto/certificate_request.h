@@ -23,8 +23,8 @@ class CertificateRequest {
   static constexpr std::size_t max_pem_bytes = 8192;
 
   // Fails with `certificate_invalid`: not exactly one PEM request, another key than P-256, a signature that
-  // does not hold, a common name that make_certificate_request would refuse. Extensions asked for are ignored:
-  // the issuer alone decides what a certificate says.
+  // does not hold, a common name that make_certificate_request would refuse. Extensions asked for are
+  // ignored: the issuer alone decides what a certificate says.
   static Result<CertificateRequest> parse_pem(ByteView pem);
 
   const std::string& common_name() const { return common_name_; }

@@ -20,11 +20,49 @@ using std::chrono::seconds;
 constexpr WallTime now{1'767'225'600'000'000'000};
 constexpr Validity week{now, node_certificate_lifetime};
 
+// Made with `openssl req -x509`, since our own authority issues none of these.
+constexpr const char* ed25519_for_tls_with_two_uris = R"(-----BEGIN CERTIFICATE-----
+MIIBhDCCATagAwIBAgIUcerQRetKwm+fxoJMM4/gjKIpLDUwBQYDK2VwMAwxCjAI
+BgNVBAMMAWEwIBcNMjYxMTMwMTM1NzI1WhgPMjEyNjExMDYxMzU3MjVaMAwxCjAI
+BgNVBAMMAWEwKjAFBgMrZXADIQCw3vc4SHnS9b0C2QFVZSKHigrRxN/P6ZOfuKHx
+r96D06OBpzCBpDAdBgNVHQ4EFgQUy/NHXmC5A0pOyKhMY6dml7s9lAMwHwYDVR0j
+BBgwFoAUy/NHXmC5A0pOyKhMY6dml7s9lAMwDwYDVR0TAQH/BAUwAwEB/zATBgNV
+HSUEDDAKBggrBgEFBQcDAjALBgNVHQ8EBAMCB4AwLwYDVR0RBCgwJoYRc3BpZmZl
+Oi8vYS9ub2RlLzGGEXNwaWZmZTovL2Evbm9kZS8yMAUGAytlcANBAHcpN0esVLId
+fi0SEn3QF3Q5gE1v04NyTDd7GwMD05PgqbpmekYY7IF5OJMuRPdMNnsVkpX8N7kg
+XROUah031Aw=
+-----END CERTIFICATE-----
+)";
+constexpr const char* p256_for_signing = R"(-----BEGIN CERTIFICATE-----
+MIIBkTCCATegAwIBAgIUKPBbGuzO08g4O7f6lKhAk115I7kwCgYIKoZIzj0EAwIw
+DDEKMAgGA1UEAwwBYjAgFw0yNjExMzAxMzU3MjVaGA8yMTI2MTEwNjEzNTcyNVow
+DDEKMAgGA1UEAwwBYjBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABEwLEgqSQmaL
+sUyzTyeu4Vu5EyaHgej+JMKVm0GLdhHoN2gMwSjTnfXveIIwKKjMdm+H96VnSyRg
+mo/7GpNDza+jdTBzMB0GA1UdDgQWBBTsWNRqpR+jQfvhqWlv9Jo0x3JBjDAfBgNV
+HSMEGDAWgBTsWNRqpR+jQfvhqWlv9Jo0x3JBjDAPBgNVHRMBAf8EBTADAQH/MBMG
+A1UdJQQMMAoGCCsGAQUFBwMkMAsGA1UdDwQEAwIHgDAKBggqhkjOPQQDAgNIADBF
+AiEAuq2dlfTlW2fHN/VktuwK6jSeUdTxOOGduZ8klSNw16cCIGJs7wDTfPH4KsDG
+IOcw2/j4YhPbVOfGXKOsl1ux+3V3
+-----END CERTIFICATE-----
+)";
+constexpr const char* ed25519_without_digital_signature = R"(-----BEGIN CERTIFICATE-----
+MIIBUTCCAQOgAwIBAgIUX20YQLHawGapUFuCf0cUZdFEUb8wBQYDK2VwMAwxCjAI
+BgNVBAMMAWMwIBcNMjYxMTMwMTM1NzI1WhgPMjEyNjExMDYxMzU3MjVaMAwxCjAI
+BgNVBAMMAWMwKjAFBgMrZXADIQAr/trCcHX5XKtmPHnT2uXEBqmvqtl3rhlB3fTz
+r27tH6N1MHMwHQYDVR0OBBYEFP7BFKQPJC5j6+G0rO+zjuH50yVbMB8GA1UdIwQY
+MBaAFP7BFKQPJC5j6+G0rO+zjuH50yVbMA8GA1UdEwEB/wQFMAMBAf8wEwYDVR0l
+BAwwCgYIKwYBBQUHAyQwCwYDVR0PBAQDAgMIMAUGAytlcANBACRp9WDjZUL7taXW
+Pxs783doqeNXdhwdAv+EEL5d0Z4WrOz046nR6N4LVJEz4J/hycrdYsKOvVrOnOJC
+qVnF3A8=
+-----END CERTIFICATE-----
+)";
+
 class Certificates : public ::testing::Test {
  protected:
   SeededRandom random{11};
   CertificateAuthority ca = *CertificateAuthority::make("Outhaul test CA", {now, authority_lifetime}, random);
-  CertificateAuthority other_ca = *CertificateAuthority::make("Outhaul test CA", {now, authority_lifetime}, random);
+  CertificateAuthority other_ca =
+      *CertificateAuthority::make("Outhaul test CA", {now, authority_lifetime}, random);
   TlsKey key = *TlsKey::generate();
   SigningKey signing_key = SigningKey::generate(random);
   NodeIdentity identity{"hub.example.org", NodeId::make(now, random)};
@@ -32,7 +70,9 @@ class Certificates : public ::testing::Test {
 
   Certificate node() { return *ca.issue_node(request, identity, week, random); }
   Certificate signing() { return *ca.issue_signing(signing_key.verify_key(), identity, week, random); }
-  Certificate server() { return *ca.issue_server(key.spki(), {{"node.hub.example.org"}, {"::1"}}, week, random); }
+  Certificate server() {
+    return *ca.issue_server(key.spki(), {{"node.hub.example.org"}, {"::1"}}, week, random);
+  }
 
   Result<void> verify(const Certificate& certificate, CertificateUse use, WallTime at = now) const {
     return verify_certificate(certificate, {&ca.certificate(), 1}, use, at);
@@ -85,12 +125,15 @@ TEST_F(Certificates, WhenASigningKeyIsCertified_ThenItIsForSigningAndNeverForTls
 TEST_F(Certificates, WhenAnythingDoesNotHold_ThenTheReasonIsNamed) {
   const auto late = node().not_after() + seconds(1);
   const std::map<std::string, std::pair<Result<void>, std::string>> rows = {
-      {"one second before the end", {verify(node(), CertificateUse::tls_client, node().not_after() - seconds(1)), "none"}},
+      {"one second before the end",
+       {verify(node(), CertificateUse::tls_client, node().not_after() - seconds(1)), "none"}},
       {"one second after the end", {verify(node(), CertificateUse::tls_client, late), "expired"}},
-      {"before the hour of grace", {verify(node(), CertificateUse::tls_client, now - hours(2)), "not_yet_valid"}},
+      {"before the hour of grace",
+       {verify(node(), CertificateUse::tls_client, now - hours(2)), "not_yet_valid"}},
       {"year 1970", {verify(node(), CertificateUse::tls_client, {}), "not_yet_valid"}},
       {"another CA of the same name",
-       {verify_certificate(node(), {&other_ca.certificate(), 1}, CertificateUse::tls_client, now), "untrusted"}},
+       {verify_certificate(node(), {&other_ca.certificate(), 1}, CertificateUse::tls_client, now),
+        "untrusted"}},
       {"no CA", {verify_certificate(node(), {}, CertificateUse::tls_client, now), "untrusted"}},
       {"a node as server", {verify(node(), CertificateUse::tls_server), "use"}},
       {"a node as signer", {verify(node(), CertificateUse::signing), "use"}},
@@ -115,6 +158,22 @@ TEST_F(Certificates, WhenALeafPlaysTheAuthority_ThenNothingItIssuedIsTrusted) {
   ASSERT_FALSE(loaded.has_value());
   EXPECT_EQ(loaded.error().code(), ErrorCode::certificate_invalid);
   EXPECT_EQ(reason_of(trusted), "untrusted");
+}
+
+TEST(CertificateUses, WhenExtensionsAndKindOfKeyDisagree_ThenItIsForNothing) {
+  const CertificateUse uses[] = {CertificateUse::tls_server, CertificateUse::tls_client,
+                                 CertificateUse::signing};
+  for (const char* pem :
+       {ed25519_for_tls_with_two_uris, p256_for_signing, ed25519_without_digital_signature}) {
+    const auto certificate = Certificate::parse_pem(pem);
+    ASSERT_TRUE(certificate.has_value());
+    for (const auto use : uses) EXPECT_FALSE(certificate->is_for(use)) << pem << name_of(use);
+  }
+}
+
+TEST(CertificateUri, WhenThereAreTwo_ThenNoneCounts) {
+  EXPECT_EQ(Certificate::parse_pem(ed25519_for_tls_with_two_uris)->uri(), "");
+  EXPECT_EQ(Certificate::parse_pem(p256_for_signing)->uri(), "");
 }
 
 TEST_F(Certificates, WhenAnyByteIsChanged_ThenItDoesNotParseOrIsNotTrusted) {

@@ -25,17 +25,20 @@ constexpr std::size_t max_format_bytes = 64;
 constexpr mode_t directory_mode = 0700;
 constexpr TrustRule directory_rule{access_by_others, "700"};
 
-std::string_view program_of(DataOwner owner) { return owner == DataOwner::hub ? "outhaul-hub" : "outhaul-node"; }
+std::string_view program_of(DataOwner owner) {
+  return owner == DataOwner::hub ? "outhaul-hub" : "outhaul-node";
+}
 
 bool has_format(const fs::path& path) {
-  struct stat facts {};
+  struct stat facts{};
   return ::lstat((path / format_name).c_str(), &facts) == 0;
 }
 
 Result<void> check_directory(const fs::path& path) {
-  struct stat facts {};
+  struct stat facts{};
   if (::stat(path.c_str(), &facts) != 0) return system_failure("open data directory", path, errno);
-  if (!S_ISDIR(facts.st_mode)) return fail(ErrorCode::invalid, "data directory " + path.string() + ": not a directory");
+  if (!S_ISDIR(facts.st_mode))
+    return fail(ErrorCode::invalid, "data directory " + path.string() + ": not a directory");
   return check_trust(path, facts, directory_rule);
 }
 
@@ -49,17 +52,19 @@ Result<int> parse_format(std::string_view text, const fs::path& path, DataOwner 
   const auto program = text.substr(0, space);
   const auto digits = text.substr(space + 1, text.size() - space - 2);
   int format = 0;
-  const auto end = digits.data() + digits.size();
-  const auto read = std::from_chars(digits.data(), end, format);
+  const char* const begin = digits.data();
+  const char* const end = begin + digits.size();
+  const auto read = std::from_chars(begin, end, format);
   if (read.ec != std::errc() || read.ptr != end || format < 1) return damaged();
   if (program != program_of(DataOwner::hub) && program != program_of(DataOwner::node)) return damaged();
   if (program != program_of(owner)) {
-    return fail(ErrorCode::invalid, "data directory " + path.string() + ": belongs to " + std::string(program) +
-                                        " and not to " + std::string(program_of(owner)));
+    return fail(ErrorCode::invalid, "data directory " + path.string() + ": belongs to " +
+                                        std::string(program) + " and not to " +
+                                        std::string(program_of(owner)));
   }
   if (format > DataDirectory::current_format) {
-    return fail(ErrorCode::data_format_newer, "data directory " + path.string() + ": format " + std::to_string(format) +
-                                                  ", this version knows " +
+    return fail(ErrorCode::data_format_newer, "data directory " + path.string() + ": format " +
+                                                  std::to_string(format) + ", this version knows " +
                                                   std::to_string(DataDirectory::current_format));
   }
   return format;
@@ -96,7 +101,8 @@ Result<void> make_directory(const fs::path& path) {
   std::error_code error;
   if (path.has_parent_path()) fs::create_directories(path.parent_path(), error);
   if (error) return system_failure("create", path.parent_path(), error.value());
-  if (::mkdir(path.c_str(), directory_mode) != 0 && errno != EEXIST) return system_failure("create", path, errno);
+  if (::mkdir(path.c_str(), directory_mode) != 0 && errno != EEXIST)
+    return system_failure("create", path, errno);
   return {};
 }
 
@@ -108,7 +114,8 @@ Result<void> check_unused(const fs::path& path) {
   fs::directory_iterator entry(path, error);
   for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
     if (is_left_over(entry->path().filename().string())) continue;
-    return fail(ErrorCode::conflict, "data directory " + path.string() + ": holds other files; name an empty directory");
+    return fail(ErrorCode::conflict,
+                "data directory " + path.string() + ": holds other files; name an empty directory");
   }
   if (error) return system_failure("read", path, error.value());
   return {};
@@ -121,7 +128,8 @@ Result<void> claim_unused(const fs::path& path, DataOwner owner) {
   if (::chmod(path.c_str(), directory_mode) != 0) return system_failure("set the mode of", path, errno);
   OUTHAUL_TRY(lock, take_lock(path));
   if (has_format(path)) return {};  // another process was faster
-  const auto format = std::string(program_of(owner)) + " " + std::to_string(DataDirectory::current_format) + "\n";
+  const auto format =
+      std::string(program_of(owner)) + " " + std::to_string(DataDirectory::current_format) + "\n";
   return write_public_file(path / format_name, format);
 }
 
@@ -133,7 +141,8 @@ DataDirectory::DataDirectory(fs::path path, FileDescriptor lock, int format)
 Result<DataDirectory> DataDirectory::open(const fs::path& path, DataOwner owner) {
   OUTHAUL_CHECK(check_directory(path));
   // Before LOCK is made: a mistyped path stays untouched.
-  if (!has_format(path)) return fail(ErrorCode::not_found, "data directory " + path.string() + ": has no FORMAT");
+  if (!has_format(path))
+    return fail(ErrorCode::not_found, "data directory " + path.string() + ": has no FORMAT");
   OUTHAUL_TRY(lock, take_lock(path));
   OUTHAUL_TRY(text, read_trusted_file(path / format_name, max_format_bytes));
   OUTHAUL_TRY(format, parse_format(text, path, owner));

@@ -21,7 +21,9 @@ constexpr mode_t public_mode = 0644;
 constexpr TrustRule private_rule{access_by_others, "600"};
 constexpr TrustRule trusted_rule{writes_by_others, "go-w"};
 
-fs::path directory_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
+fs::path directory_of(const fs::path& path) {
+  return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
 
 // A file beside the one to be written, removed again unless it was moved into place.
 class TemporaryFile {
@@ -66,7 +68,8 @@ Result<void> fill(const TemporaryFile& file, const fs::path& path, ByteView byte
   if (!file.is_open()) return system_failure("create", path, errno);
   // mkostemp made it 0600; a mode set here does not depend on the umask.
   if (::fchmod(file.number(), mode) != 0) return system_failure("set the mode of", path, errno);
-  if (const int error = write_all(file.number(), bytes); error != 0) return system_failure("write", path, error);
+  if (const int error = write_all(file.number(), bytes); error != 0)
+    return system_failure("write", path, error);
   if (::fsync(file.number()) != 0) return system_failure("sync", path, errno);
   return {};
 }
@@ -90,7 +93,8 @@ Result<FileDescriptor> open_to_read(const fs::path& path) {
   FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   if (file.is_open()) return file;
   if (errno != ELOOP) return system_failure("open", path, errno);
-  return fail(ErrorCode::file_permissions_loose, path.string() + ": is a symbolic link; put the file itself there");
+  return fail(ErrorCode::file_permissions_loose,
+              path.string() + ": is a symbolic link; put the file itself there");
 }
 
 Result<Bytes> read_all(int file, const fs::path& path, std::size_t max_bytes) {
@@ -111,7 +115,7 @@ Result<Bytes> read_all(int file, const fs::path& path, std::size_t max_bytes) {
 
 Result<Bytes> read_file(const fs::path& path, std::size_t max_bytes, const TrustRule& rule) {
   OUTHAUL_TRY(file, open_to_read(path));
-  struct stat facts {};
+  struct stat facts{};
   if (::fstat(file.number(), &facts) != 0) return system_failure("look at", path, errno);
   if (!S_ISREG(facts.st_mode)) return fail(ErrorCode::invalid, path.string() + ": is not a regular file");
   OUTHAUL_CHECK(check_trust(path, facts, rule));
@@ -120,15 +124,20 @@ Result<Bytes> read_file(const fs::path& path, std::size_t max_bytes, const Trust
 
 }  // namespace
 
-Result<void> write_private_file(const fs::path& path, ByteView bytes) { return write_file(path, bytes, private_mode); }
+Result<void> write_private_file(const fs::path& path, ByteView bytes) {
+  return write_file(path, bytes, private_mode);
+}
 
-Result<void> write_public_file(const fs::path& path, ByteView bytes) { return write_file(path, bytes, public_mode); }
+Result<void> write_public_file(const fs::path& path, ByteView bytes) {
+  return write_file(path, bytes, public_mode);
+}
 
 Result<void> create_private_file(const fs::path& path, ByteView bytes) {
   const TemporaryFile file(path);
   OUTHAUL_CHECK(fill(file, path, bytes, private_mode));
   const int error = file.appear_as(path);
-  if (error == EEXIST) return fail(ErrorCode::identity_exists, path.string() + ": stands already and is not replaced");
+  if (error == EEXIST)
+    return fail(ErrorCode::identity_exists, path.string() + ": stands already and is not replaced");
   if (error != 0) return system_failure("create", path, error);
   return sync_directory(directory_of(path));
 }

@@ -24,12 +24,13 @@ class DataFiles : public ::testing::Test {
   ~DataFiles() override { fs::remove_all(directory); }
 
   static mode_t mode_of(const fs::path& file) {
-    struct stat facts {};
+    struct stat facts{};
     EXPECT_EQ(::lstat(file.c_str(), &facts), 0);
     return facts.st_mode & 07777U;
   }
   std::size_t entries() const {
-    return static_cast<std::size_t>(std::distance(fs::directory_iterator(directory), fs::directory_iterator()));
+    return static_cast<std::size_t>(
+        std::distance(fs::directory_iterator(directory), fs::directory_iterator()));
   }
 
   fs::path directory;
@@ -191,7 +192,8 @@ TEST_F(DataFiles, WhenThePathNeedsQuoting_ThenTheRemedyCanBePasted) {
   const auto read = read_private_file(odd, 100);
 
   ASSERT_FALSE(read.has_value());
-  EXPECT_NE(read.error().what().find("chmod 600 '" + directory.string() + "/my key'\\''s; rm'"), std::string::npos);
+  EXPECT_NE(read.error().what().find("chmod 600 '" + directory.string() + "/my key'\\''s; rm'"),
+            std::string::npos);
 }
 
 TEST_F(DataFiles, WhenTheContentsHoldNulAndMuch_ThenTheyComeBackWhole) {

@@ -18,7 +18,8 @@ const EVP_MD* sha256_algorithm() {
 
 Bytes sha256(ByteView bytes) {
   Bytes digest(sha256_bytes, '\0');
-  const int done = EVP_Digest(bytes.data(), bytes.size(), as_octets(digest), nullptr, sha256_algorithm(), nullptr);
+  const int done =
+      EVP_Digest(bytes.data(), bytes.size(), as_octets(digest), nullptr, sha256_algorithm(), nullptr);
   OUTHAUL_ASSERT(done == 1);
   return digest;
 }

@@ -8,7 +8,8 @@
 namespace outhaul::crypto {
 namespace {
 
-constexpr const char* abc_hex = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";  // FIPS 180-4
+constexpr const char* abc_hex =
+    "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";  // FIPS 180-4
 
 TEST(Sha256, WhenGivenThePublishedVectors_ThenTheirDigestsComeOut) {
   EXPECT_EQ(sha256_hex("abc"), abc_hex);

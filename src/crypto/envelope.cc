@@ -18,7 +18,7 @@ bool holds(const EnvelopeSignature& signature, ByteView covered, const TrustedKe
 
 Bytes pae(std::string_view payload_type, ByteView payload) {
   constexpr std::string_view version = "DSSEv1";
-  constexpr std::size_t room_for_lengths = 2 * (20 + 2);
+  constexpr std::size_t room_for_lengths = 44;  // two of up to 20 digits, each between spaces
   Bytes encoded;
   encoded.reserve(version.size() + payload_type.size() + payload.size() + room_for_lengths);
   encoded.append(version);
@@ -40,7 +40,8 @@ Result<KeyId> verify_envelope(const SignedEnvelope& envelope, std::string_view p
   if (envelope.payload_type != payload_type) return refused("envelope: signed as another type of payload");
   if (envelope.signatures.empty()) return refused("envelope: no signature");
   // A verification costs 80 us: a sender must not buy many with one envelope.
-  if (envelope.signatures.size() > SignedEnvelope::max_signatures) return refused("envelope: too many signatures");
+  if (envelope.signatures.size() > SignedEnvelope::max_signatures)
+    return refused("envelope: too many signatures");
   const Bytes covered = pae(envelope.payload_type, envelope.payload);
   for (const auto& signature : envelope.signatures) {
     const auto key = std::ranges::find_if(keys, [&](const auto& k) { return holds(signature, covered, k); });

@@ -93,7 +93,8 @@ TEST_F(Envelope, WhenAnythingIsTamperedWith_ThenNoSignatureHolds) {
       {"stranger's signature",
        [&](auto& e) { e.signatures[0].signature = stranger.sign(pae(e.payload_type, e.payload)); }},
       {"signed without PAE", [&](auto& e) { e.signatures[0].signature = key.sign(e.payload); }},
-      {"too many signatures", [](auto& e) { e.signatures.resize(SignedEnvelope::max_signatures + 1, e.signatures[0]); }},
+      {"too many signatures",
+       [](auto& e) { e.signatures.resize(SignedEnvelope::max_signatures + 1, e.signatures[0]); }},
   };
   for (const auto& [reason, change] : changes) {
     SCOPED_TRACE(reason);

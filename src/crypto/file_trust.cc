@@ -19,8 +19,10 @@ std::string shell_word(const std::string& text) {
   return quoted + "'";
 }
 
-std::unexpected<Error> loose(const std::filesystem::path& path, std::string_view fault, const std::string& remedy) {
-  auto what = path.string() + ": " + std::string(fault) + "; run: " + remedy + " " + shell_word(path.string());
+std::unexpected<Error> loose(const std::filesystem::path& path, std::string_view fault,
+                             const std::string& remedy) {
+  auto what =
+      path.string() + ": " + std::string(fault) + "; run: " + remedy + " " + shell_word(path.string());
   return fail(Error(ErrorCode::file_permissions_loose, std::move(what)).with("path", path.string()));
 }
 
@@ -43,12 +45,14 @@ Result<void> check_trust(const std::filesystem::path& path, const struct stat& f
   }
   if ((facts.st_mode & rule.forbidden) != 0) {
     const bool is_writable = (facts.st_mode & writes_by_others) != 0;
-    return loose(path, is_writable ? "others can change it" : "others can read it", "chmod " + std::string(rule.mend));
+    return loose(path, is_writable ? "others can change it" : "others can read it",
+                 "chmod " + std::string(rule.mend));
   }
   return {};
 }
 
-std::unexpected<Error> system_failure(std::string_view step, const std::filesystem::path& path, int error_number) {
+std::unexpected<Error> system_failure(std::string_view step, const std::filesystem::path& path,
+                                      int error_number) {
   auto reason = std::generic_category().message(error_number);
   return fail(code_of(error_number), std::string(step) + " " + path.string() + ": " + reason);
 }

@@ -23,6 +23,7 @@ struct TrustRule {
 Result<void> check_trust(const std::filesystem::path& path, const struct stat& facts, const TrustRule& rule);
 
 // `unavailable` (or disk_full, not_found) from an errno: "<step> <path>: no space left on device".
-std::unexpected<Error> system_failure(std::string_view step, const std::filesystem::path& path, int error_number);
+std::unexpected<Error> system_failure(std::string_view step, const std::filesystem::path& path,
+                                      int error_number);
 
 }  // namespace outhaul::crypto

@@ -20,7 +20,8 @@ TEST(Fingerprint, WhenPrintedAndParsed_ThenItIsEqual) {
 
 TEST(Fingerprint, WhenTheDigitsAreUpperCase_ThenItIsTheSame) {
   auto digits = abc_digits;
-  std::ranges::transform(digits, digits.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  std::ranges::transform(digits, digits.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
 
   EXPECT_EQ(*Fingerprint::parse("sha256:" + digits), Fingerprint::of_spki("abc"));
 }
@@ -34,12 +35,22 @@ TEST(Fingerprint, WhenOneDigitDiffers_ThenItIsAnother) {
 }
 
 TEST(Fingerprint, WhenTheTextIsAnythingElse_ThenItIsInvalidAndNotEchoed) {
-  const std::string rejected[] = {
-      "", "sha256:", "sha256", abc_digits, "SHA256:" + abc_digits, "sha512:" + abc_digits,
-      "sha256:" + abc_digits.substr(1), "sha256:" + abc_digits + "0", "sha256:" + abc_digits + "\n",
-      " sha256:" + abc_digits, "sha256: " + abc_digits.substr(1), "sha256:g" + abc_digits.substr(1),
-      "sha256:-" + abc_digits.substr(1), "sha256:0x" + abc_digits.substr(2),
-      "sha256:" + abc_digits.substr(0, 63) + std::string(1, '\0'), "hunter2"};
+  const std::string rejected[] = {"",
+                                  "sha256:",
+                                  "sha256",
+                                  abc_digits,
+                                  "SHA256:" + abc_digits,
+                                  "sha512:" + abc_digits,
+                                  "sha256:" + abc_digits.substr(1),
+                                  "sha256:" + abc_digits + "0",
+                                  "sha256:" + abc_digits + "\n",
+                                  " sha256:" + abc_digits,
+                                  "sha256: " + abc_digits.substr(1),
+                                  "sha256:g" + abc_digits.substr(1),
+                                  "sha256:-" + abc_digits.substr(1),
+                                  "sha256:0x" + abc_digits.substr(2),
+                                  "sha256:" + abc_digits.substr(0, 63) + std::string(1, '\0'),
+                                  "hunter2"};
   for (const auto& text : rejected) {
     SCOPED_TRACE(text);
     const auto fingerprint = Fingerprint::parse(text);

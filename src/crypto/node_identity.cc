@@ -39,7 +39,8 @@ Result<NodeIdentity> NodeIdentity::parse_uri(std::string_view uri) {
   const auto slash = uri.find('/');
   const auto deployment = uri.substr(0, slash);
   if (!is_dns_name(deployment)) return invalid("node identity: the deployment is no DNS name");
-  if (slash == uri.npos || !uri.substr(slash).starts_with(node_path)) return invalid("node identity: not a node's");
+  if (slash == uri.npos || !uri.substr(slash).starts_with(node_path))
+    return invalid("node identity: not a node's");
   auto node = NodeId::parse(uri.substr(slash + node_path.size()));
   if (!node) return invalid("node identity: no node id at the end");
   return NodeIdentity{std::string(deployment), std::move(*node)};

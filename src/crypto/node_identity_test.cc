@@ -17,14 +17,26 @@ TEST(NodeIdentity, WhenWrittenAndParsed_ThenItIsEqual) {
 }
 
 TEST(NodeIdentity, WhenTheUriIsAnythingElse_ThenTheCertificateIsInvalidAndNotEchoed) {
-  const std::string rejected[] = {
-      "", "spiffe://", "spiffe:///node/" + node_text, "https://hub/node/" + node_text,
-      "SPIFFE://hub/node/" + node_text, "spiffe://hub", "spiffe://hub/", "spiffe://hub/node/",
-      "spiffe://hub/node/" + node_text + "/", "spiffe://hub/node/" + node_text + "?x", "spiffe://hub/node//" + node_text,
-      "spiffe://hub//node/" + node_text, "spiffe://hub/hub/" + node_text, "spiffe://hub/node/../node/" + node_text,
-      "spiffe://user@hub/node/" + node_text, "spiffe://hub:443/node/" + node_text, "spiffe://Hub/node/" + node_text,
-      "spiffe://hub/node/task_01hv8m6q3k9v7x2c4b5n6p7r8s", "spiffe://hub/node/hunter2",
-      "spiffe://hub/node/" + node_text + std::string(1, '\0')};
+  const std::string rejected[] = {"",
+                                  "spiffe://",
+                                  "spiffe:///node/" + node_text,
+                                  "https://hub/node/" + node_text,
+                                  "SPIFFE://hub/node/" + node_text,
+                                  "spiffe://hub",
+                                  "spiffe://hub/",
+                                  "spiffe://hub/node/",
+                                  "spiffe://hub/node/" + node_text + "/",
+                                  "spiffe://hub/node/" + node_text + "?x",
+                                  "spiffe://hub/node//" + node_text,
+                                  "spiffe://hub//node/" + node_text,
+                                  "spiffe://hub/hub/" + node_text,
+                                  "spiffe://hub/node/../node/" + node_text,
+                                  "spiffe://user@hub/node/" + node_text,
+                                  "spiffe://hub:443/node/" + node_text,
+                                  "spiffe://Hub/node/" + node_text,
+                                  "spiffe://hub/node/task_01hv8m6q3k9v7x2c4b5n6p7r8s",
+                                  "spiffe://hub/node/hunter2",
+                                  "spiffe://hub/node/" + node_text + std::string(1, '\0')};
   for (const auto& uri : rejected) {
     SCOPED_TRACE(uri);
     const auto identity = NodeIdentity::parse_uri(uri);
@@ -44,10 +56,11 @@ TEST(DnsName, WhenTheTextIsOne_ThenItIsTaken) {
 TEST(DnsName, WhenTheTextIsNone_ThenItIsRefused) {
   std::string too_long = "a";
   while (too_long.size() <= 253) too_long += ".a";
-  for (const auto& text : {std::string(), std::string("."), std::string("a."), std::string(".a"), std::string("a..b"),
-                           std::string("-a"), std::string("a-"), std::string("a_b"), std::string("Hub"),
-                           std::string("*.example"), std::string("127.0.0.1"), std::string("::1"), std::string("a b"),
-                           std::string("a\n"), std::string("b\xc3\xbc"), std::string(64, 'a'), too_long}) {
+  for (const auto& text :
+       {std::string(), std::string("."), std::string("a."), std::string(".a"), std::string("a..b"),
+        std::string("-a"), std::string("a-"), std::string("a_b"), std::string("Hub"),
+        std::string("*.example"), std::string("127.0.0.1"), std::string("::1"), std::string("a b"),
+        std::string("a\n"), std::string("b\xc3\xbc"), std::string(64, 'a'), too_long}) {
     EXPECT_FALSE(is_dns_name(text)) << text;
   }
 }

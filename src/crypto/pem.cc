@@ -41,19 +41,22 @@ Result<Bytes> take_block(std::string_view& text, std::string_view label) {
   if (PEM_read_bio_ex(bio.get(), &block.name, &block.header, &block.data, &block.size, 0) != 1) {
     return invalid("PEM: damaged block");
   }
-  if (block.name != label || *block.header != '\0') return invalid("PEM: block with another label or with headers");
+  if (block.name != label || *block.header != '\0')
+    return invalid("PEM: block with another label or with headers");
   text.remove_prefix(text.size() - BIO_ctrl_pending(bio.get()));
   return Bytes(reinterpret_cast<const char*>(block.data), static_cast<std::size_t>(block.size));
 }
 
 }  // namespace
 
-Result<std::vector<Bytes>> parse_pem_blocks(std::string_view text, std::string_view label, std::size_t max_blocks) {
+Result<std::vector<Bytes>> parse_pem_blocks(std::string_view text, std::string_view label,
+                                            std::size_t max_blocks) {
   if (text.size() > max_text_bytes) return fail(ErrorCode::certificate_invalid, "PEM: too long");
   std::vector<Bytes> blocks;
   text = without_leading_space(text);
   do {
-    if (blocks.size() == max_blocks) return fail(ErrorCode::certificate_invalid, "PEM: more blocks than expected");
+    if (blocks.size() == max_blocks)
+      return fail(ErrorCode::certificate_invalid, "PEM: more blocks than expected");
     OUTHAUL_TRY(der, take_block(text, label));
     blocks.push_back(std::move(der));
     text = without_leading_space(text);
@@ -64,7 +67,8 @@ Result<std::vector<Bytes>> parse_pem_blocks(std::string_view text, std::string_v
 std::string write_pem_block(ByteView der, std::string_view label) {
   const auto bio = writing_bio();
   const std::string name(label);
-  OUTHAUL_ASSERT(bio && PEM_write_bio(bio.get(), name.c_str(), "", as_octets(der), static_cast<long>(der.size())) > 0);
+  OUTHAUL_ASSERT(
+      bio && PEM_write_bio(bio.get(), name.c_str(), "", as_octets(der), static_cast<long>(der.size())) > 0);
   return written_text(*bio);
 }
 

@@ -17,7 +17,8 @@ KeyHandle read_private_key(const Secret& pem, std::size_t max_bytes) {
 
 Secret write_private_key(evp_pkey_st& key) {
   const auto bio = writing_bio();
-  OUTHAUL_ASSERT(bio && PEM_write_bio_PKCS8PrivateKey(bio.get(), &key, nullptr, nullptr, 0, nullptr, nullptr) == 1);
+  OUTHAUL_ASSERT(bio &&
+                 PEM_write_bio_PKCS8PrivateKey(bio.get(), &key, nullptr, nullptr, 0, nullptr, nullptr) == 1);
   return Secret(written_text(*bio));
 }
 

@@ -20,12 +20,14 @@ Bytes raw_public_key(const EVP_PKEY& key) {
 
 }  // namespace
 
-VerifyKey::VerifyKey(KeyHandle key, Bytes public_key) : key_(std::move(key)), public_key_(std::move(public_key)) {}
+VerifyKey::VerifyKey(KeyHandle key, Bytes public_key)
+    : key_(std::move(key)), public_key_(std::move(public_key)) {}
 
 Result<VerifyKey> VerifyKey::parse(ByteView public_key) {
   const ErrorQueueGuard guard;
   if (public_key.size() != ed25519_public_bytes) return fail(ErrorCode::invalid, "public key: not 32 bytes");
-  KeyHandle key(EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nullptr, as_octets(public_key), public_key.size()));
+  KeyHandle key(
+      EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nullptr, as_octets(public_key), public_key.size()));
   if (!key) return fail(ErrorCode::invalid, "public key: no Ed25519 key");
   return VerifyKey(std::move(key), Bytes(public_key));
 }
@@ -64,7 +66,8 @@ Bytes SigningKey::sign(ByteView message) const {
   OUTHAUL_ASSERT(context && EVP_DigestSignInit(context.get(), nullptr, nullptr, nullptr, key_.get()) == 1);
   Bytes signature(ed25519_signature_bytes, '\0');
   std::size_t size = signature.size();
-  OUTHAUL_ASSERT(EVP_DigestSign(context.get(), as_octets(signature), &size, as_octets(message), message.size()) == 1);
+  OUTHAUL_ASSERT(
+      EVP_DigestSign(context.get(), as_octets(signature), &size, as_octets(message), message.size()) == 1);
   OUTHAUL_ASSERT(size == signature.size());
   return signature;
 }

@@ -18,9 +18,10 @@ class PublishedSeed final : public Random {
  public:
   Bytes bytes(std::size_t count) override {
     EXPECT_EQ(count, 32U);
-    return {"\x9d\x61\xb1\x9d\xef\xfd\x5a\x60\xba\x84\x4a\xf4\x92\xec\x2c\xc4"
-            "\x44\x49\xc5\x69\x7b\x32\x69\x19\x70\x3b\xac\x03\x1c\xae\x7f\x60",
-            count};
+    return {
+        "\x9d\x61\xb1\x9d\xef\xfd\x5a\x60\xba\x84\x4a\xf4\x92\xec\x2c\xc4"
+        "\x44\x49\xc5\x69\x7b\x32\x69\x19\x70\x3b\xac\x03\x1c\xae\x7f\x60",
+        count};
   }
 };
 
@@ -116,8 +117,10 @@ TEST(SigningKey, WhenThePemIsAnythingElse_ThenItIsInvalidAndNotEchoed) {
       {"P-256", pem_text(TlsKey::generate()->pem())},
       {"too long", good + std::string(SigningKey::max_pem_bytes, '\n')},
       // A pass phrase must never be asked for on a terminal.
-      {"encrypted", "-----BEGIN PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-256-CBC,"
-                    "00112233445566778899AABBCCDDEEFF\n\n" + body + "\n-----END PRIVATE KEY-----\n"},
+      {"encrypted",
+       "-----BEGIN PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-256-CBC,"
+       "00112233445566778899AABBCCDDEEFF\n\n" +
+           body + "\n-----END PRIVATE KEY-----\n"},
   };
   for (const auto& [reason, text] : rejected) {
     SCOPED_TRACE(reason);

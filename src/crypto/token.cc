@@ -24,7 +24,8 @@ std::string draw_secret(Random& random) {
 }
 
 bool has_secret_form(std::string_view text) {
-  return text.size() == secret_chars && std::ranges::all_of(text, [](char c) { return alphabet.find(c) != alphabet.npos; });
+  return text.size() == secret_chars &&
+         std::ranges::all_of(text, [](char c) { return alphabet.find(c) != alphabet.npos; });
 }
 
 }  // namespace
@@ -36,12 +37,14 @@ Secret make_api_token(Random& random) { return Secret(std::string(api_prefix) + 
 Result<Secret> parse_api_token(std::string_view text) {
   const auto invalid = [](const char* rule) { return fail(ErrorCode::unauthenticated, rule); };
   if (!text.starts_with(api_prefix)) return invalid("API token: does not start with oht_");
-  if (!has_secret_form(text.substr(api_prefix.size()))) return invalid("API token: not oht_ and 43 characters");
+  if (!has_secret_form(text.substr(api_prefix.size())))
+    return invalid("API token: not oht_ and 43 characters");
   return Secret(std::string(text));
 }
 
 Result<EnrolmentToken> make_enrolment_token(std::string_view deployment, Random& random) {
-  if (!is_dns_name(deployment)) return fail(ErrorCode::invalid, "enrolment token: the deployment is no DNS name");
+  if (!is_dns_name(deployment))
+    return fail(ErrorCode::invalid, "enrolment token: the deployment is no DNS name");
   auto text = std::string(enrolment_prefix) + std::string(deployment) + "_" + draw_secret(random);
   return EnrolmentToken{std::string(deployment), Secret(std::move(text))};
 }

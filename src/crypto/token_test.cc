@@ -36,10 +36,19 @@ TEST(ApiToken, WhenTwoAreMade_ThenTheyDiffer) {
 }
 
 TEST(ApiToken, WhenTheTextIsAnythingElse_ThenItIsUnauthenticatedAndNotEchoed) {
-  const std::string rejected[] = {"", "oht_", "oht_hunter2", secret, "OHT_" + secret, "ohe_" + secret,
-                                  "oht_" + secret + "s", "oht_" + secret.substr(1), "oht_" + secret.substr(1) + "=",
-                                  "oht_" + secret.substr(1) + "+", "oht_" + secret.substr(1) + " ",
-                                  " oht_" + secret, "oht_" + secret + "\n",
+  const std::string rejected[] = {"",
+                                  "oht_",
+                                  "oht_hunter2",
+                                  secret,
+                                  "OHT_" + secret,
+                                  "ohe_" + secret,
+                                  "oht_" + secret + "s",
+                                  "oht_" + secret.substr(1),
+                                  "oht_" + secret.substr(1) + "=",
+                                  "oht_" + secret.substr(1) + "+",
+                                  "oht_" + secret.substr(1) + " ",
+                                  " oht_" + secret,
+                                  "oht_" + secret + "\n",
                                   "oht_" + secret.substr(1) + std::string(1, '\0')};
   for (const auto& text : rejected) {
     SCOPED_TRACE(text);
@@ -75,10 +84,20 @@ TEST(EnrolmentToken, WhenTheSecretHoldsUnderscoresAndHyphens_ThenTheDeploymentIs
 }
 
 TEST(EnrolmentToken, WhenTheTextIsAnythingElse_ThenItIsRefusedAndNotEchoed) {
-  const std::string rejected[] = {"", "ohe_", "ohe_hunter2", "ohe_" + secret, "ohe__" + secret, "oht_hub_" + secret,
-                                  "ohe_hub" + secret, "ohe_hub_" + secret.substr(1), "ohe_Hub_" + secret,
-                                  "ohe_hub/_" + secret, "ohe_127.0.0.1_" + secret, "ohe_hub_" + secret + "\n",
-                                  "ohe_hub_" + secret.substr(1) + "=", "ohe_hub hunter2_" + secret,
+  const std::string rejected[] = {"",
+                                  "ohe_",
+                                  "ohe_hunter2",
+                                  "ohe_" + secret,
+                                  "ohe__" + secret,
+                                  "oht_hub_" + secret,
+                                  "ohe_hub" + secret,
+                                  "ohe_hub_" + secret.substr(1),
+                                  "ohe_Hub_" + secret,
+                                  "ohe_hub/_" + secret,
+                                  "ohe_127.0.0.1_" + secret,
+                                  "ohe_hub_" + secret + "\n",
+                                  "ohe_hub_" + secret.substr(1) + "=",
+                                  "ohe_hub hunter2_" + secret,
                                   "ohe_" + std::string(300, 'a') + "_" + secret};
   for (const auto& text : rejected) {
     SCOPED_TRACE(text);

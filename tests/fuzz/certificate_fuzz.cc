@@ -1,4 +1,5 @@
-// Any bytes as a certificate: refused with one code, or a value that survives a round trip and a verification.
+// Any bytes as a certificate: refused with one code, or a value that survives a round trip and a
+// verification.
 #include "crypto/certificate.h"
 
 #include <cstddef>
