@@ -1,6 +1,7 @@
 #include "base/task_group.h"
 
 #include <boost/asio/as_tuple.hpp>
+#include <boost/asio/multiple_exceptions.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/system/system_error.hpp>
@@ -43,6 +44,9 @@ bool is_cancellation(const std::exception_ptr& failure) {
     std::rethrow_exception(failure);
   } catch (const boost::system::system_error& error) {
     return error.code() == asio::error::operation_aborted;
+  } catch (const asio::multiple_exceptions& failures) {
+    // How a cancelled `a || b` unwinds, as in within().
+    return is_cancellation(failures.first_exception());
   } catch (...) {
     return false;
   }
