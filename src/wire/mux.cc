@@ -20,6 +20,7 @@ void Mux::send(ChannelId channel, Bytes bytes) { impl_->send(channel, std::move(
 bool Mux::has_room(ChannelId channel) { return impl_->has_room(channel); }
 void Mux::finish(ChannelId channel) { impl_->finish(channel); }
 void Mux::reset(ChannelId channel, ErrorCode code) { impl_->reset(channel, code); }
+void Mux::discard(ChannelId channel) { impl_->discard(channel); }
 std::optional<Bytes> Mux::read(ChannelId channel) { return impl_->read(channel); }
 Result<void> Mux::send_control(const v1::Control& message) { return impl_->send_control(message); }
 bool Mux::has_output() const { return impl_->has_output(); }
@@ -153,6 +154,14 @@ void Mux::Impl::reset(ChannelId id, ErrorCode code) {
   drop_queued(*channel);
   if (!channel->is_open_sent) return reset_ours_unsent(id, *channel);
   if (!channel->is_out_ended || !channel->is_in_ended) end_with_reset(id, *channel, name_of(code));
+  forget_if_over(id, *channel);
+}
+
+void Mux::Impl::discard(ChannelId id) {
+  auto* const channel = find(id);
+  if (channel == nullptr) return;
+  channel->is_discarding = true;
+  channel->in.clear();
   forget_if_over(id, *channel);
 }
 

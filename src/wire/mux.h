@@ -104,6 +104,9 @@ class Mux {
   void finish(ChannelId channel);
   // Drops what is queued and what is unread. An opened channel that was not answered is refused.
   void reset(ChannelId channel, ErrorCode code);
+  // Nobody reads any more: what the peer still sends is dropped. What is queued here still leaves, up to
+  // finish(), which the caller has called.
+  void discard(ChannelId channel);
   // The next unread bytes, at most 64 KiB; empty when there are none now. Returns credit to the peer.
   std::optional<Bytes> read(ChannelId channel);
 

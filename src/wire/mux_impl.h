@@ -48,6 +48,7 @@ class Mux::Impl {
   bool has_room(ChannelId id);
   void finish(ChannelId id);
   void reset(ChannelId id, ErrorCode code);
+  void discard(ChannelId id);
   std::optional<Bytes> read(ChannelId id);
   std::optional<MuxEvent> take_event();
 
