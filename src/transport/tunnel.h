@@ -7,7 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
+#include <string_view>
 
 #include "base/async_clock.h"
 #include "base/error.h"
@@ -88,8 +88,9 @@ class Tunnel {
 
  private:
   friend struct TunnelAccess;
-  explicit Tunnel(std::unique_ptr<TunnelCore> core);
-  std::unique_ptr<TunnelCore> core_;
+  explicit Tunnel(std::shared_ptr<TunnelCore> core);
+  // Shared with the coroutines of run() and probe(), which may be unwinding when their Tunnel goes.
+  std::shared_ptr<TunnelCore> core_;
 };
 
 // Clock and random of both sides; both outlive the tunnel.
@@ -129,7 +130,11 @@ struct DialledTunnel {
 Task<Result<DialledTunnel>> dial_tunnel(std::unique_ptr<Carrier> carrier, wire::NodeSession::Config config,
                                         const wire::HelloSigner& signer, v1::Hello hello, TunnelPorts ports);
 
-// The wait that a Goodbye asked for; empty when it named none.
-std::optional<Duration> retry_after_of(const Error& error);
+// How a wait that a Goodbye asks for travels in an Error.
+inline constexpr std::string_view retry_after_detail = "retry_after_ns";
+Error with_retry_after(Error error, Duration wait);
+std::optional<Duration> retry_after_of(const Error& error);  // empty when it names none
+// The Error that a peer's Goodbye stands for.
+Error error_of_goodbye(const v1::Goodbye& goodbye);
 
 }  // namespace outhaul::transport
