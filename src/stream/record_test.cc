@@ -30,7 +30,7 @@ Bytes resealed(Bytes record) {
 TEST(Record, WhenItIsEncoded_ThenTheBytesAreThoseOfTheFormat) {
   const Bytes record = encoded(RecordKind::standard_error, 0x0102030405060708, "hi");
 
-  EXPECT_EQ(to_hex(ByteView(record).substr(0, 24)), "524f0200020000000807060504030201000080a1369c998618");
+  EXPECT_EQ(to_hex(ByteView(record).substr(0, 24)), "524f02000200000008070605040302010080a1369c998618");
   EXPECT_EQ(to_hex(ByteView(record).substr(28)), "000000006869");
 }
 

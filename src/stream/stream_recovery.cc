@@ -21,6 +21,14 @@ void replay_in_segments(StreamLog& log, const StreamJournalEntry& entry) {
   if (log.end.offset < log.marked) log.end.offset = log.marked;
 }
 
+// Whether the stream's first file is there. It begins where the stream does, or, when the journal has lost
+// that mark with its unsynced end, within what the journal still holds.
+bool has_first_file(const StreamLog& log, const std::vector<FileEntry>& files) {
+  const std::uint64_t first = start_in_segment_name(files.front().name);
+  const bool is_marked = log.marked > log.start;
+  return is_marked ? first == log.start : first <= log.end.offset;
+}
+
 }  // namespace
 
 Result<void> StreamStore::replay_created(const StreamJournalEntry& entry) {
@@ -90,7 +98,7 @@ Task<Result<void>> StreamStore::recover(Journal& journal) {
   std::erase_if(files, [](const FileEntry& file) { return !file.name.starts_with(segment_prefix); });
   for (const auto& [id, log] : parts_->logs) {
     OUTHAUL_CO_TRY(own, take_files_of(*log, files));
-    OUTHAUL_CO_CHECK(load_segments(*log, own));
+    OUTHAUL_CO_CHECK(load_segments(*log, std::move(own)));
     // What was read is now told to others: it must not be lost by the next crash.
     if (const auto segments = log->segments) OUTHAUL_CO_CHECK(co_await segments->sync());
     log->durable = log->end;
@@ -121,7 +129,21 @@ Result<std::vector<FileEntry>> StreamStore::take_files_of(const StreamLog& log, 
   return own;
 }
 
-Result<void> StreamStore::load_segments(StreamLog& log, const std::vector<FileEntry>& files) {
+// Without the first file the others are either damage, or were never acknowledged: a power loss has taken
+// the name of the first, which no sync had made durable.
+Result<void> StreamStore::refuse_files(StreamLog& log, std::vector<FileEntry>& files) {
+  const bool is_damage = log.marked > log.start;
+  log.is_damaged = is_damage;
+  for (const auto& file : files) {
+    recovery_.cuts.push_back({file.name, 0, is_damage, "the file before it is missing"});
+    if (!is_damage) OUTHAUL_CHECK(parts_->disk.remove(file.name));
+  }
+  files.clear();
+  return {};
+}
+
+Result<void> StreamStore::load_segments(StreamLog& log, std::vector<FileEntry> files) {
+  if (!files.empty() && !has_first_file(log, files)) OUTHAUL_CHECK(refuse_files(log, files));
   auto segments = std::make_shared<SegmentLog>(parts_->disk, segment_name_prefix(log.id.text(), log.incarnation),
                                                parts_->config.segment_bytes);
   OUTHAUL_TRY(cuts, segments->load(files, log.marked));

@@ -67,6 +67,11 @@ Result<void> StreamStore::note_in_journal(StreamLog& log, JournalType type, Byte
   return {};
 }
 
+Result<void> StreamStore::note_start(StreamLog& log) {
+  const StreamPosition start{.offset = log.start, .complete = false};
+  return note_in_journal(log, type_of(StreamJournalType::begins_at), encode_begins_at(log.number, start));
+}
+
 Result<EncodedRecord> StreamStore::append(const StreamId& id, RecordKind kind, WallTime time, ByteView payload) {
   OUTHAUL_TRY(log, need_log(id));
   if (payload.size() > max_record_payload_bytes || (payload.empty() && !completes_stream(kind)) ||
@@ -155,6 +160,8 @@ Result<void> StreamStore::keep_once(StreamLog& log, const EncodedRecord& record)
 
 // The stream goes on in files of its own, which hold what the journal holds of it too. On failure it stays small.
 Result<void> StreamStore::move_to_segments(StreamLog& log) {
+  // From now on the journal's start is where the first file must begin.
+  if (std::exchange(log.dropped_unmarked, 0) > 0) OUTHAUL_CHECK(note_start(log));
   auto segments = std::make_shared<SegmentLog>(parts_->disk, segment_name_prefix(log.id.text(), log.incarnation),
                                                parts_->config.segment_bytes);
   for (const auto& record : log.tail.records()) {
@@ -283,15 +290,14 @@ Result<void> StreamStore::drop(const StreamId& id, std::uint64_t up_to) {
     log->start = log->tail.is_empty() ? log->end.offset : log->tail.start();
   } else if (auto names = log->segments->drop(up_to); !names.empty()) {
     log->start = log->segments->start();
-    OUTHAUL_CHECK(note_in_journal(*log, type_of(StreamJournalType::begins_at),
-                                  encode_begins_at(log->number, {log->start, false})));
+    OUTHAUL_CHECK(note_start(*log));
     remove_when_durable(std::move(names), log->journal_position);
   }
   account(*log);
   room_.pulse();
   if (log->dropped_unmarked < drop_mark_bytes) return {};
   log->dropped_unmarked = 0;
-  return note_in_journal(*log, type_of(StreamJournalType::begins_at), encode_begins_at(log->number, {log->start, false}));
+  return note_start(*log);
 }
 
 Result<void> StreamStore::forget(const StreamId& id) {

@@ -152,6 +152,7 @@ class StreamStore final : public JournalOwner {
   Result<void> keep(StreamLog& log, const EncodedRecord& record);
   Result<void> keep_once(StreamLog& log, const EncodedRecord& record);
   Result<void> note_in_journal(StreamLog& log, JournalType type, ByteView payload);
+  Result<void> note_start(StreamLog& log);
   Result<void> move_to_segments(StreamLog& log);
   void note_synced(StreamLog& log);
   void flush_in_background(StreamLog& log);
@@ -160,7 +161,8 @@ class StreamStore final : public JournalOwner {
   void shrink_memory();
   // stream_recovery.cc
   Result<void> replay_created(const StreamJournalEntry& entry);
-  Result<void> load_segments(StreamLog& log, const std::vector<FileEntry>& files);
+  Result<void> refuse_files(StreamLog& log, std::vector<FileEntry>& files);
+  Result<void> load_segments(StreamLog& log, std::vector<FileEntry> files);
   Result<void> join_with_journal(StreamLog& log, SegmentLog& segments);
   Result<std::vector<FileEntry>> take_files_of(const StreamLog& log, std::vector<FileEntry>& files);
   Result<void> remove_orphans(const std::vector<FileEntry>& files);
