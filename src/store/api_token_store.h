@@ -8,9 +8,9 @@ namespace outhaul::store {
 
 struct ApiTokenRow {
   ApiTokenId id;
-  AccountId account;  // must exist
-  Bytes hash;         // SHA-256 of the token, 32 bytes; unique
-  std::string name;   // for people; need not be unique
+  AccountId account;         // must exist
+  Bytes hash;                // SHA-256 of the token, 32 bytes; unique
+  std::string name;          // for people; need not be unique
   Role role = Role::member;  // admission takes the lesser of this and the account's
   WallTime created_at;
   std::optional<WallTime> expires_at;

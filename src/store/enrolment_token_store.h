@@ -9,7 +9,7 @@ namespace outhaul::store {
 struct Redemption {
   Bytes key_hash;  // SHA-256 of the SPKI of the key that came
   NodeId node;
-  Bytes answer;    // what the hub replied, kept so that a lost reply strands nobody
+  Bytes answer;  // what the hub replied, kept so that a lost reply strands nobody
   WallTime redeemed_at;
   bool operator==(const Redemption&) const = default;
 };

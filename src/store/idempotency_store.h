@@ -18,7 +18,7 @@ struct IdempotencyRow {
   Bytes request_hash;  // SHA-256 of what the client asked
   int status = 0;      // HTTP status; 0 while the answer is not known yet
   Bytes body;
-  TaskId task;         // empty when the request made no task
+  TaskId task;  // empty when the request made no task
   WallTime created_at;
   WallTime expires_at;
   bool operator==(const IdempotencyRow&) const = default;

@@ -16,8 +16,14 @@ namespace {
 
 struct MemoryStores {
   explicit MemoryStores(MemoryTables& tables)
-      : nodes(tables), enrolment_tokens(tables), accounts(tables), api_tokens(tables), tasks(tables), streams(tables),
-        idempotency(tables), deployment(tables) {}
+      : nodes(tables),
+        enrolment_tokens(tables),
+        accounts(tables),
+        api_tokens(tables),
+        tasks(tables),
+        streams(tables),
+        idempotency(tables),
+        deployment(tables) {}
   Transaction transaction() {
     return {nodes, enrolment_tokens, accounts, api_tokens, tasks, streams, idempotency, deployment};
   }
@@ -43,7 +49,7 @@ Task<void> wait_for_ever(Executor executor) {
 
 }  // namespace
 
-MemoryStorage::MemoryStorage(std::string deployment, WallTime created_at)
+MemoryStorage::MemoryStorage(const std::string& deployment, WallTime created_at)
     : tables_(std::make_unique<MemoryTables>()) {
   Deployment row{.name = deployment, .hub_epoch = 1, .created_at = created_at};
   tables_->deployments.put(deployment, std::move(row));
@@ -53,7 +59,8 @@ MemoryStorage::MemoryStorage(std::string deployment, WallTime created_at)
 MemoryStorage::~MemoryStorage() = default;
 
 struct MemoryDatabase::Pending {
-  Pending(const Executor& executor, std::shared_ptr<WriteWork> to_do) : work(std::move(to_do)), done(executor) {}
+  Pending(const Executor& executor, std::shared_ptr<WriteWork> to_do)
+      : work(std::move(to_do)), done(executor) {}
   std::shared_ptr<WriteWork> work;
   Result<void> outcome;
   Event done;
@@ -75,7 +82,8 @@ void MemoryDatabase::crash(InFlight in_flight) {
 
 Task<Result<void>> MemoryDatabase::run_write(std::shared_ptr<WriteWork> work) {
   if (is_dead_) co_await wait_for_ever(committer_.executor());
-  if (queued_.size() >= max_queued) co_return fail(ErrorCode::exhausted, "database: too many transactions wait");
+  if (queued_.size() >= max_queued)
+    co_return fail(ErrorCode::exhausted, "database: too many transactions wait");
   const auto pending = std::make_shared<Pending>(committer_.executor(), std::move(work));
   queued_.push_back(pending);
   if (!is_committing_) {
@@ -100,7 +108,8 @@ Task<Result<void>> MemoryDatabase::run_read(std::shared_ptr<ReadWork> work) {
 Task<void> MemoryDatabase::commit_groups() {
   while (!queued_.empty() && !is_dead_) {
     const auto count = static_cast<std::ptrdiff_t>(std::min(queued_.size(), max_batch));
-    in_flight_.assign(std::make_move_iterator(queued_.begin()), std::make_move_iterator(queued_.begin() + count));
+    in_flight_.assign(std::make_move_iterator(queued_.begin()),
+                      std::make_move_iterator(queued_.begin() + count));
     queued_.erase(queued_.begin(), queued_.begin() + count);
     co_await clock_.sleep_for(options_.commit_latency);
     if (is_dead_) co_return;

@@ -16,7 +16,7 @@ struct MemoryTables;
 
 class MemoryStorage {
  public:
-  MemoryStorage(std::string deployment, WallTime created_at);
+  MemoryStorage(const std::string& deployment, WallTime created_at);
   ~MemoryStorage();
   MemoryTables& tables() { return *tables_; }
 

@@ -76,7 +76,8 @@ Result<void> MemoryNodeStore::count(const NodeId& id, const NodeCounters& increm
 }
 
 const NodeRow* MemoryNodeStore::find_named(const std::string& name) const {
-  return nodes_.find_if([&](const NodeRow& row) { return row.state != NodeState::removed && row.name == name; });
+  return nodes_.find_if(
+      [&](const NodeRow& row) { return row.state != NodeState::removed && row.name == name; });
 }
 
 Result<std::optional<EnrolmentTokenRow>> MemoryEnrolmentTokenStore::find_by_hash(const Bytes& hash) {
@@ -172,13 +173,14 @@ Result<std::optional<ApiTokenRow>> MemoryApiTokenStore::find_by_hash(const Bytes
 }
 
 Result<Page<ApiTokenRow>> MemoryApiTokenStore::list(const AccountId& account, const PageRequest& page) {
-  return list_oldest_first(tokens_, page,
-                           [&](const ApiTokenRow& row) { return account.is_empty() || row.account == account; });
+  return list_oldest_first(
+      tokens_, page, [&](const ApiTokenRow& row) { return account.is_empty() || row.account == account; });
 }
 
 Result<void> MemoryApiTokenStore::add(const ApiTokenRow& token) {
   if (accounts_.find(token.account) == nullptr) return no_such_row("account");
-  const bool has_hash = tokens_.find_if([&](const ApiTokenRow& row) { return row.hash == token.hash; }) != nullptr;
+  const bool has_hash =
+      tokens_.find_if([&](const ApiTokenRow& row) { return row.hash == token.hash; }) != nullptr;
   if (has_hash || tokens_.find(token.id) != nullptr) return row_exists("API token");
   tokens_.put(token.id, token);
   return {};

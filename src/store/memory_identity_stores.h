@@ -52,7 +52,8 @@ class MemoryAccountStore final : public AccountStore {
 
 class MemoryApiTokenStore final : public ApiTokenStore {
  public:
-  explicit MemoryApiTokenStore(MemoryTables& tables) : accounts_(tables.accounts), tokens_(tables.api_tokens) {}
+  explicit MemoryApiTokenStore(MemoryTables& tables)
+      : accounts_(tables.accounts), tokens_(tables.api_tokens) {}
   Result<std::optional<ApiTokenRow>> find(const ApiTokenId& id) override;
   Result<std::optional<ApiTokenRow>> find_by_hash(const Bytes& hash) override;
   Result<Page<ApiTokenRow>> list(const AccountId& account, const PageRequest& page) override;

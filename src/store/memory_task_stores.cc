@@ -26,7 +26,8 @@ Result<std::optional<TaskRow>> MemoryTaskStore::find_by_stream(const StreamId& s
 }
 
 Result<Page<TaskRow>> MemoryTaskStore::list(const TaskFilter& filter, const PageRequest& page) {
-  OUTHAUL_TRY(found, list_newest_first(tasks_, page, [&](const TaskRow& row) { return matches(filter, row); }));
+  OUTHAUL_TRY(found,
+              list_newest_first(tasks_, page, [&](const TaskRow& row) { return matches(filter, row); }));
   for (auto& row : found.rows) {
     row.spec.clear();
     row.envelope.clear();
@@ -45,14 +46,16 @@ Result<std::vector<TaskRow>> MemoryTaskStore::unfinished(const NodeId& node) {
 
 Result<void> MemoryTaskStore::add(const TaskRow& task) {
   const auto shares_stream = [&](const TaskRow& row) {
-    return row.stream == task.stream || (!task.stdin_stream.is_empty() && row.stdin_stream == task.stdin_stream);
+    return row.stream == task.stream ||
+           (!task.stdin_stream.is_empty() && row.stdin_stream == task.stdin_stream);
   };
   if (tasks_.find(task.id) != nullptr || tasks_.find_if(shares_stream) != nullptr) return row_exists("task");
   tasks_.put(task.id, task);
   return {};
 }
 
-Result<void> MemoryTaskStore::dispatch(const TaskId& id, const NodeId& node, const Bytes& envelope, WallTime when) {
+Result<void> MemoryTaskStore::dispatch(const TaskId& id, const NodeId& node, const Bytes& envelope,
+                                       WallTime when) {
   OUTHAUL_TRY(task, copy_unfinished(id));
   if (task.state != TaskState::queued) return fail(ErrorCode::conflict, "task: it is no longer queued");
   task.state = TaskState::dispatched;
@@ -108,7 +111,8 @@ Result<void> MemoryTaskStore::finish(const TaskId& id, const TaskEnd& end) {
 
 const TaskRow* MemoryTaskStore::find_streaming(const StreamId& stream) const {
   if (stream.is_empty()) return nullptr;
-  return tasks_.find_if([&](const TaskRow& row) { return row.stream == stream || row.stdin_stream == stream; });
+  return tasks_.find_if(
+      [&](const TaskRow& row) { return row.stream == stream || row.stdin_stream == stream; });
 }
 
 Result<TaskRow> MemoryTaskStore::copy_unfinished(const TaskId& id) const {
@@ -139,8 +143,8 @@ Result<void> MemoryStreamStore::add(const StreamRow& stream, ByteView records) {
 
 Result<bool> MemoryStreamStore::remove(const StreamId& id) { return streams_.erase(id); }
 
-Result<std::optional<IdempotencyRow>> MemoryIdempotencyStore::find(const AccountId& owner, const std::string& key,
-                                                                   WallTime now) {
+Result<std::optional<IdempotencyRow>> MemoryIdempotencyStore::find(const AccountId& owner,
+                                                                   const std::string& key, WallTime now) {
   const auto* row = rows_.find(Key(owner, key));
   if (row == nullptr || row->expires_at <= now) return std::optional<IdempotencyRow>();
   return std::optional(*row);

@@ -41,9 +41,11 @@ class MemoryStreamStore final : public StreamStore {
 class MemoryIdempotencyStore final : public IdempotencyStore {
  public:
   explicit MemoryIdempotencyStore(MemoryTables& tables) : rows_(tables.idempotency) {}
-  Result<std::optional<IdempotencyRow>> find(const AccountId& owner, const std::string& key, WallTime now) override;
+  Result<std::optional<IdempotencyRow>> find(const AccountId& owner, const std::string& key,
+                                             WallTime now) override;
   Result<void> add(const IdempotencyRow& row) override;
-  Result<void> set_answer(const AccountId& owner, const std::string& key, int status, const Bytes& body) override;
+  Result<void> set_answer(const AccountId& owner, const std::string& key, int status,
+                          const Bytes& body) override;
   Result<std::uint64_t> prune(WallTime now) override;
 
  private:
@@ -53,7 +55,8 @@ class MemoryIdempotencyStore final : public IdempotencyStore {
 
 class MemoryDeploymentStore final : public DeploymentStore {
  public:
-  explicit MemoryDeploymentStore(MemoryTables& tables) : deployments_(tables.deployments), settings_(tables.settings) {}
+  explicit MemoryDeploymentStore(MemoryTables& tables)
+      : deployments_(tables.deployments), settings_(tables.settings) {}
   Result<Deployment> load() override;
   Result<std::optional<Bytes>> find_setting(const std::string& name) override;
   Result<std::map<std::string, Bytes>> settings(const std::string& prefix) override;

@@ -44,7 +44,7 @@ struct NodeCounters {
   std::uint64_t tasks_finished = 0;
   std::uint64_t tasks_failed = 0;  // Outhaul's failures, not exit codes
   std::uint64_t tasks_lost = 0;
-  std::uint64_t crashes = 0;       // starts of the node without a clean end before
+  std::uint64_t crashes = 0;  // starts of the node without a clean end before
   bool operator==(const NodeCounters&) const = default;
 };
 

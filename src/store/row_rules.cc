@@ -21,7 +21,8 @@ Result<void> check_labels(const Labels& labels) {
 }
 
 Result<void> check_planes(const Planes& planes) {
-  const bool is_bad = std::ranges::any_of(planes, [](const auto& plane) { return plane.empty() || has_line_end(plane); });
+  const bool is_bad =
+      std::ranges::any_of(planes, [](const auto& plane) { return plane.empty() || has_line_end(plane); });
   if (is_bad) return fail(ErrorCode::invalid, "planes: a word is empty or holds a line end");
   return {};
 }
@@ -68,9 +69,7 @@ std::unexpected<Error> row_exists(std::string_view noun) {
   return fail(ErrorCode::conflict, std::string(noun) + ": exists already");
 }
 
-std::unexpected<Error> task_is_final() {
-  return fail(ErrorCode::conflict, "task: it has ended already");
-}
+std::unexpected<Error> task_is_final() { return fail(ErrorCode::conflict, "task: it has ended already"); }
 
 std::unexpected<Error> enrolment_token_refused() {
   return fail(ErrorCode::enrolment_token_invalid, "enrolment token: unknown, expired or used by another key");

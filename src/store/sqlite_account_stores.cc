@@ -41,24 +41,25 @@ Result<std::optional<AccountRow>> SqliteAccountStore::find(const AccountId& id) 
 }
 
 Result<std::optional<AccountRow>> SqliteAccountStore::find_by_name(const std::string& name) {
-  return read_optional(connection_.query("SELECT " OUTHAUL_ACCOUNT_COLUMNS " FROM accounts WHERE name = ?", name),
-                       read_account);
+  return read_optional(
+      connection_.query("SELECT " OUTHAUL_ACCOUNT_COLUMNS " FROM accounts WHERE name = ?", name),
+      read_account);
 }
 
 Result<Page<AccountRow>> SqliteAccountStore::list(const PageRequest& page) {
   OUTHAUL_TRY(start, parse_page_start<AccountId>(page));
   return read_page(
-      connection_.query("SELECT " OUTHAUL_ACCOUNT_COLUMNS " FROM accounts WHERE id > ? ORDER BY id LIMIT ?", start,
-                        rows_to_fetch(page)),
+      connection_.query("SELECT " OUTHAUL_ACCOUNT_COLUMNS " FROM accounts WHERE id > ? ORDER BY id LIMIT ?",
+                        start, rows_to_fetch(page)),
       read_account, page.limit);
 }
 
 Result<void> SqliteAccountStore::add(const AccountRow& account) {
   OUTHAUL_TRY(same_id, find(account.id));
   if (same_id) return row_exists("account");
-  auto added = connection_.change("INSERT INTO accounts (" OUTHAUL_ACCOUNT_COLUMNS ") VALUES (?,?,?,?,?)", account.id,
-                                  account.name, static_cast<std::int64_t>(account.role), account.created_at,
-                                  account.disabled_at);
+  auto added = connection_.change("INSERT INTO accounts (" OUTHAUL_ACCOUNT_COLUMNS ") VALUES (?,?,?,?,?)",
+                                  account.id, account.name, static_cast<std::int64_t>(account.role),
+                                  account.created_at, account.disabled_at);
   if (!added && is_unique_violation(added.error())) {
     return fail(ErrorCode::name_taken, "account: another one has this name");
   }
@@ -79,7 +80,8 @@ Result<std::optional<ApiTokenRow>> SqliteApiTokenStore::find(const ApiTokenId& i
 
 Result<std::optional<ApiTokenRow>> SqliteApiTokenStore::find_by_hash(const Bytes& hash) {
   return read_optional(
-      connection_.query("SELECT " OUTHAUL_TOKEN_COLUMNS " FROM api_tokens WHERE hash = ?", Blob(hash)), read_token);
+      connection_.query("SELECT " OUTHAUL_TOKEN_COLUMNS " FROM api_tokens WHERE hash = ?", Blob(hash)),
+      read_token);
 }
 
 Result<Page<ApiTokenRow>> SqliteApiTokenStore::list(const AccountId& account, const PageRequest& page) {
@@ -97,26 +99,28 @@ Result<Page<ApiTokenRow>> SqliteApiTokenStore::list(const AccountId& account, co
 Result<void> SqliteApiTokenStore::add(const ApiTokenRow& token) {
   OUTHAUL_TRY(owners, connection_.number("SELECT count(*) FROM accounts WHERE id = ?", token.account));
   if (owners == 0) return no_such_row("account");
-  auto added = connection_.change("INSERT INTO api_tokens (" OUTHAUL_TOKEN_COLUMNS ") VALUES (?,?,?,?,?,?,?,?,?)",
-                                  token.id, token.account, Blob(token.hash), token.name,
-                                  static_cast<std::int64_t>(token.role), token.created_at, token.expires_at,
-                                  token.last_used_at, token.revoked_at);
+  auto added = connection_.change(
+      "INSERT INTO api_tokens (" OUTHAUL_TOKEN_COLUMNS ") VALUES (?,?,?,?,?,?,?,?,?)", token.id,
+      token.account, Blob(token.hash), token.name, static_cast<std::int64_t>(token.role), token.created_at,
+      token.expires_at, token.last_used_at, token.revoked_at);
   if (!added && is_unique_violation(added.error())) return row_exists("API token");
   OUTHAUL_CHECK(added);
   return {};
 }
 
 Result<void> SqliteApiTokenStore::revoke(const ApiTokenId& id, WallTime when) {
-  OUTHAUL_TRY(changed, connection_.change(
-                           "UPDATE api_tokens SET revoked_at = coalesce(revoked_at, ?) WHERE id = ?", when, id));
+  OUTHAUL_TRY(changed,
+              connection_.change("UPDATE api_tokens SET revoked_at = coalesce(revoked_at, ?) WHERE id = ?",
+                                 when, id));
   if (changed == 0) return no_such_row("API token");
   return {};
 }
 
 Result<void> SqliteApiTokenStore::note_used(const ApiTokenId& id, WallTime when) {
-  OUTHAUL_CHECK(connection_.change("UPDATE api_tokens SET last_used_at = ?1 WHERE id = ?2 "
-                                   "AND (last_used_at IS NULL OR last_used_at < ?1)",
-                                   when, id));
+  OUTHAUL_CHECK(
+      connection_.change("UPDATE api_tokens SET last_used_at = ?1 WHERE id = ?2 "
+                         "AND (last_used_at IS NULL OR last_used_at < ?1)",
+                         when, id));
   return {};
 }
 

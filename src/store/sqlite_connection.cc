@@ -64,7 +64,9 @@ std::pair<std::string, int> place_to_examine(const std::string& path) {
 }  // namespace
 
 SqliteStatement::SqliteStatement(SqliteStatement&& other) noexcept
-    : statement_(std::exchange(other.statement_, nullptr)), parameter_(other.parameter_), column_(other.column_),
+    : statement_(std::exchange(other.statement_, nullptr)),
+      parameter_(other.parameter_),
+      column_(other.column_),
       bind_failure_(other.bind_failure_) {}
 
 SqliteStatement::~SqliteStatement() {
@@ -116,7 +118,8 @@ std::string SqliteStatement::text() {
   const int column = column_++;
   const void* start = sqlite3_column_blob(statement_, column);
   if (start == nullptr) return {};
-  return {static_cast<const char*>(start), static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
+  return {static_cast<const char*>(start),
+          static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
 }
 
 std::optional<WallTime> SqliteStatement::optional_time() {
@@ -159,7 +162,8 @@ Result<void> SqliteConnection::configure(Mode mode) {
 Result<void> SqliteConnection::configure_for_writing() {
   // What a savepoint can undo is kept in memory (temp_store), not in a file per group.
   OUTHAUL_CHECK(run_script(
-      "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = 1; PRAGMA trusted_schema = 0;"
+      "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = 1; PRAGMA trusted_schema "
+      "= 0;"
       "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -8192; PRAGMA journal_size_limit = 67108864;"));
   // SQLite keeps another mode without a word where the file system has no shared memory.
   OUTHAUL_TRY(mode, query("PRAGMA journal_mode"));
@@ -174,7 +178,8 @@ Result<SqliteStatement> SqliteConnection::prepare(Sql sql) {
   auto& statement = statements_[sql.text()];
   if (!statement) {
     sqlite3_stmt* fresh = nullptr;
-    const int code = sqlite3_prepare_v3(database_.get(), sql.text(), -1, SQLITE_PREPARE_PERSISTENT, &fresh, nullptr);
+    const int code =
+        sqlite3_prepare_v3(database_.get(), sql.text(), -1, SQLITE_PREPARE_PERSISTENT, &fresh, nullptr);
     if (code != SQLITE_OK) return fail(error_for(code));
     statement.reset(fresh);
   }

@@ -43,7 +43,9 @@ class SqliteStatement {
   void bind(WallTime time) { bind(time.nanoseconds); }
   void bind(std::optional<WallTime> time);
   template <class Kind>
-  void bind(const Id<Kind>& id) { bind(std::string_view(id.text())); }
+  void bind(const Id<Kind>& id) {
+    bind(std::string_view(id.text()));
+  }
   void bind_blob(ByteView bytes);
   void bind_null();
 
@@ -55,7 +57,9 @@ class SqliteStatement {
   WallTime time() { return WallTime{integer()}; }
   std::optional<WallTime> optional_time();
   template <class AnyId>
-  AnyId id() { return AnyId::assume(text()); }
+  AnyId id() {
+    return AnyId::assume(text());
+  }
 
  private:
   void note(int code);

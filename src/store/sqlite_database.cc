@@ -37,7 +37,9 @@ Result<void> run_on_one_snapshot(SqliteConnection& connection, ReadWork& work) {
 class SqliteDatabase::Threads {
  public:
   Threads(SqliteConnection writing, SqliteConnection reading)
-      : writer_(std::move(writing), counters), reading_(std::move(reading)), write_thread_([this] { serve_writes(); }),
+      : writer_(std::move(writing), counters),
+        reading_(std::move(reading)),
+        write_thread_([this] { serve_writes(); }),
         read_thread_([this] { serve_reads(); }) {}
   ~Threads() {
     writes.close();

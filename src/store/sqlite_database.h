@@ -19,7 +19,7 @@ struct SqliteLocation {
 struct SqliteReport {
   Deployment deployment;
   int migrations_applied = 0;
-  int migrations_pending = 0;  // `open` would apply them
+  int migrations_pending = 0;     // `open` would apply them
   bool was_checked_whole = true;  // false: over the size bound, only the small tables were checked
 };
 

@@ -41,11 +41,13 @@ Result<std::map<std::string, Bytes>> SqliteDeploymentStore::settings(const std::
                                                prefix, std::int64_t{max_page_rows} + 1),
                              read_setting));
   if (rows.size() > max_page_rows) return fail(ErrorCode::exhausted, "settings: too many for one answer");
-  return std::map<std::string, Bytes>(std::make_move_iterator(rows.begin()), std::make_move_iterator(rows.end()));
+  return std::map<std::string, Bytes>(std::make_move_iterator(rows.begin()),
+                                      std::make_move_iterator(rows.end()));
 }
 
 Result<std::uint64_t> SqliteDeploymentStore::raise_hub_epoch() {
-  OUTHAUL_TRY(epoch, connection_.number("UPDATE deployment SET hub_epoch = hub_epoch + 1 RETURNING hub_epoch"));
+  OUTHAUL_TRY(epoch,
+              connection_.number("UPDATE deployment SET hub_epoch = hub_epoch + 1 RETURNING hub_epoch"));
   return static_cast<std::uint64_t>(epoch);
 }
 

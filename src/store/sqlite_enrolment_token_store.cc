@@ -60,9 +60,10 @@ Result<void> SqliteEnrolmentTokenStore::add(const EnrolmentTokenRow& token) {
 }
 
 Result<RedeemOutcome> SqliteEnrolmentTokenStore::redeem(const Bytes& hash, const Redemption& use) {
-  OUTHAUL_TRY(used, connection_.change("UPDATE enrolment_tokens SET key_hash = ?, node = ?, answer = ?, "
-                                       "redeemed_at = ?4 WHERE hash = ?5 AND redeemed_at IS NULL AND expires_at > ?4",
-                                       Blob(use.key_hash), use.node, Blob(use.answer), use.redeemed_at, Blob(hash)));
+  OUTHAUL_TRY(
+      used, connection_.change("UPDATE enrolment_tokens SET key_hash = ?, node = ?, answer = ?, "
+                               "redeemed_at = ?4 WHERE hash = ?5 AND redeemed_at IS NULL AND expires_at > ?4",
+                               Blob(use.key_hash), use.node, Blob(use.answer), use.redeemed_at, Blob(hash)));
   if (used == 1) return RedeemOutcome{.is_first = true, .redemption = use};
   OUTHAUL_TRY(token, find_by_hash(hash));
   const bool is_same_key = token && token->redemption && token->redemption->key_hash == use.key_hash;
@@ -71,7 +72,8 @@ Result<RedeemOutcome> SqliteEnrolmentTokenStore::redeem(const Bytes& hash, const
 }
 
 Result<void> SqliteEnrolmentTokenStore::revoke(const EnrolmentTokenId& id) {
-  OUTHAUL_TRY(revoked, connection_.change("DELETE FROM enrolment_tokens WHERE id = ? AND redeemed_at IS NULL", id));
+  OUTHAUL_TRY(revoked,
+              connection_.change("DELETE FROM enrolment_tokens WHERE id = ? AND redeemed_at IS NULL", id));
   if (revoked != 0) return {};
   OUTHAUL_TRY(count, connection_.number("SELECT count(*) FROM enrolment_tokens WHERE id = ?", id));
   if (count == 0) return no_such_row("enrolment token");

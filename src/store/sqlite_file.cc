@@ -27,11 +27,11 @@ AppliedMigration read_migration(SqliteStatement& in) {
 
 std::string read_text(SqliteStatement& in) { return in.text(); }
 
-std::unexpected<Error> corrupt(std::string what) {
+std::unexpected<Error> corrupt(const std::string& what) {
   return fail(ErrorCode::store_corrupt, what + "; it was left untouched, see docs/runbooks/store-corrupt.md");
 }
 
-std::unexpected<Error> foreign(std::string what) {
+std::unexpected<Error> foreign(const std::string& what) {
   return fail(ErrorCode::store_foreign, what + "; it was left untouched, see docs/runbooks/store-foreign.md");
 }
 
@@ -44,10 +44,12 @@ std::uint64_t size_of(const std::string& path) {
 
 Result<void> expect_database_file(const std::string& path) {
   std::error_code failure;
-  if (!std::filesystem::exists(path, failure)) return corrupt("the database file is missing: nothing is recreated");
+  if (!std::filesystem::exists(path, failure))
+    return corrupt("the database file is missing: nothing is recreated");
   if (size_of(path) == 0) return corrupt("the database file is empty");
   // Ours never has one once it is made: opening the file would roll it back, and so change it.
-  if (size_of(path + "-journal") != 0) return corrupt("an unfinished rollback journal lies beside the database");
+  if (size_of(path + "-journal") != 0)
+    return corrupt("an unfinished rollback journal lies beside the database");
   return {};
 }
 
@@ -85,13 +87,15 @@ Result<int> expect_own_chain(SqliteConnection& connection) {
   const auto ours = migrations();
   for (std::size_t i = 0; i < std::min(applied.size(), ours.size()); ++i) {
     if (applied[i].number != ours[i].number || applied[i].sha256 != ours[i].sha256) {
-      return foreign("the database has a migration " + std::to_string(applied[i].number) + " that is not ours");
+      return foreign("the database has a migration " + std::to_string(applied[i].number) +
+                     " that is not ours");
     }
   }
   if (applied.size() > ours.size()) {
-    return fail(ErrorCode::data_format_newer, "the database has " + std::to_string(applied.size()) +
-                                                  " migrations, this version knows " + std::to_string(ours.size()) +
-                                                  "; it was left untouched, see docs/runbooks/store-foreign.md");
+    return fail(ErrorCode::data_format_newer,
+                "the database has " + std::to_string(applied.size()) + " migrations, this version knows " +
+                    std::to_string(ours.size()) +
+                    "; it was left untouched, see docs/runbooks/store-foreign.md");
   }
   return static_cast<int>(applied.size());
 }
@@ -119,8 +123,9 @@ Result<void> apply(SqliteConnection& connection, const Migration& migration, Wal
   if (auto done = connection.run_script(migration.sql); !done) {
     return fail(std::move(done).error().during("migration " + std::to_string(migration.number)));
   }
-  OUTHAUL_CHECK(connection.change("INSERT INTO migrations (number, name, sha256, applied_at) VALUES (?,?,?,?)",
-                                  std::int64_t{migration.number}, migration.name, migration.sha256, now));
+  OUTHAUL_CHECK(
+      connection.change("INSERT INTO migrations (number, name, sha256, applied_at) VALUES (?,?,?,?)",
+                        std::int64_t{migration.number}, migration.name, migration.sha256, now));
   return {};
 }
 
@@ -143,8 +148,8 @@ Result<void> in_transaction(SqliteConnection& connection, Steps steps) {
 
 Result<void> bind_to_deployment(SqliteConnection& connection, const std::string& name, WallTime now) {
   OUTHAUL_CHECK(apply_missing(connection, 0, now));
-  OUTHAUL_CHECK(connection.change("INSERT INTO deployment (only_row, name, hub_epoch, created_at) VALUES (1, ?, 1, ?)",
-                                  name, now));
+  OUTHAUL_CHECK(connection.change(
+      "INSERT INTO deployment (only_row, name, hub_epoch, created_at) VALUES (1, ?, 1, ?)", name, now));
   // 0x4f48554c, in decimal because a pragma takes no parameter.
   return connection.run_script("PRAGMA application_id = 1330140492");
 }
@@ -164,7 +169,8 @@ Result<void> claim_file(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (descriptor < 0) return fail(ErrorCode::unavailable, "the database file cannot be made");
   ::close(descriptor);
-  const auto taken = fail(ErrorCode::conflict, "the database file holds something already; it was left untouched");
+  const auto taken =
+      fail(ErrorCode::conflict, "the database file holds something already; it was left untouched");
   // An empty file with a log beside it would come to life with what the log holds.
   if (size_of(path) == 0 && size_of(path + "-wal") == 0) return {};
   if (size_of(path) == 0) return taken;
@@ -180,7 +186,8 @@ Result<void> claim_file(const std::string& path) {
 Result<void> make_sqlite_file(const SqliteLocation& location, WallTime now) {
   OUTHAUL_CHECK(claim_file(location.path));
   OUTHAUL_TRY(connection, SqliteConnection::open(location.path, SqliteConnection::Mode::write));
-  OUTHAUL_CHECK(in_transaction(connection, [&] { return bind_to_deployment(connection, location.deployment, now); }));
+  OUTHAUL_CHECK(
+      in_transaction(connection, [&] { return bind_to_deployment(connection, location.deployment, now); }));
   // From here on the file says by itself whose it is, also when its log is lost.
   OUTHAUL_CHECK(connection.run_script("PRAGMA wal_checkpoint(TRUNCATE)"));
   return sync_directory_of(location.path);

@@ -22,8 +22,8 @@ IdempotencyRow read_answer(SqliteStatement& in) {
 
 }  // namespace
 
-Result<std::optional<IdempotencyRow>> SqliteIdempotencyStore::find(const AccountId& owner, const std::string& key,
-                                                                   WallTime now) {
+Result<std::optional<IdempotencyRow>> SqliteIdempotencyStore::find(const AccountId& owner,
+                                                                   const std::string& key, WallTime now) {
   return read_optional(connection_.query("SELECT " OUTHAUL_ANSWER_COLUMNS
                                          " FROM idempotency WHERE owner = ? AND key = ? AND expires_at > ?",
                                          owner, key, now),
@@ -33,9 +33,10 @@ Result<std::optional<IdempotencyRow>> SqliteIdempotencyStore::find(const Account
 Result<void> SqliteIdempotencyStore::add(const IdempotencyRow& row) {
   OUTHAUL_CHECK(connection_.change("DELETE FROM idempotency WHERE owner = ? AND key = ? AND expires_at <= ?",
                                    row.owner, row.key, row.created_at));
-  auto added = connection_.change("INSERT INTO idempotency (" OUTHAUL_ANSWER_COLUMNS ") VALUES (?,?,?,?,?,?,?,?)",
-                                  row.owner, row.key, Blob(row.request_hash), static_cast<std::int64_t>(row.status),
-                                  Blob(row.body), row.task, row.created_at, row.expires_at);
+  auto added =
+      connection_.change("INSERT INTO idempotency (" OUTHAUL_ANSWER_COLUMNS ") VALUES (?,?,?,?,?,?,?,?)",
+                         row.owner, row.key, Blob(row.request_hash), static_cast<std::int64_t>(row.status),
+                         Blob(row.body), row.task, row.created_at, row.expires_at);
   if (!added && is_unique_violation(added.error())) return row_exists("idempotency key");
   OUTHAUL_CHECK(added);
   return {};
@@ -43,8 +44,9 @@ Result<void> SqliteIdempotencyStore::add(const IdempotencyRow& row) {
 
 Result<void> SqliteIdempotencyStore::set_answer(const AccountId& owner, const std::string& key, int status,
                                                 const Bytes& body) {
-  OUTHAUL_TRY(changed, connection_.change("UPDATE idempotency SET status = ?, body = ? WHERE owner = ? AND key = ?",
-                                          static_cast<std::int64_t>(status), Blob(body), owner, key));
+  OUTHAUL_TRY(changed,
+              connection_.change("UPDATE idempotency SET status = ?, body = ? WHERE owner = ? AND key = ?",
+                                 static_cast<std::int64_t>(status), Blob(body), owner, key));
   if (changed == 0) return no_such_row("idempotency key");
   return {};
 }

@@ -6,9 +6,9 @@
 namespace outhaul::store {
 namespace {
 
-#define OUTHAUL_NODE_COLUMNS                                                                              \
-  "id, name, pool, labels, planes, enrolled_at, state, certificate_fingerprint, certificate_serial, "     \
-  "certificate_expires_at, signing_key, seen_at, version, manifest, tasks_finished, tasks_failed, "       \
+#define OUTHAUL_NODE_COLUMNS                                                                          \
+  "id, name, pool, labels, planes, enrolled_at, state, certificate_fingerprint, certificate_serial, " \
+  "certificate_expires_at, signing_key, seen_at, version, manifest, tasks_finished, tasks_failed, "   \
   "tasks_lost, crashes"
 
 // Counters are below 2^63 in any life of a node.
@@ -53,19 +53,22 @@ Result<void> expect_node(Result<std::uint64_t> changed) {
 }  // namespace
 
 Result<std::optional<NodeRow>> SqliteNodeStore::find(const NodeId& id) {
-  return read_optional(connection_.query("SELECT " OUTHAUL_NODE_COLUMNS " FROM nodes WHERE id = ?", id), read_node);
+  return read_optional(connection_.query("SELECT " OUTHAUL_NODE_COLUMNS " FROM nodes WHERE id = ?", id),
+                       read_node);
 }
 
 Result<std::optional<NodeRow>> SqliteNodeStore::find_by_name(const std::string& name) {
   return read_optional(
-      connection_.query("SELECT " OUTHAUL_NODE_COLUMNS " FROM nodes WHERE name = ? AND state <> 2", name), read_node);
+      connection_.query("SELECT " OUTHAUL_NODE_COLUMNS " FROM nodes WHERE name = ? AND state <> 2", name),
+      read_node);
 }
 
 Result<Page<NodeRow>> SqliteNodeStore::list(const PageRequest& page) {
   OUTHAUL_TRY(start, parse_page_start<NodeId>(page));
-  return read_page(connection_.query("SELECT " OUTHAUL_NODE_COLUMNS " FROM nodes WHERE id > ? ORDER BY id LIMIT ?",
-                                     start, rows_to_fetch(page)),
-                   read_node, page.limit);
+  return read_page(
+      connection_.query("SELECT " OUTHAUL_NODE_COLUMNS " FROM nodes WHERE id > ? ORDER BY id LIMIT ?", start,
+                        rows_to_fetch(page)),
+      read_node, page.limit);
 }
 
 Result<void> SqliteNodeStore::add(const NodeRow& node) {
@@ -85,17 +88,19 @@ Result<void> SqliteNodeStore::insert(const NodeRow& node) {
   const auto& seen = node.last_seen;
   const auto& counters = node.counters;
   OUTHAUL_CHECK(connection_.change(
-      "INSERT INTO nodes (" OUTHAUL_NODE_COLUMNS ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", node.id, node.name,
-      node.pool, column_of(node.labels), column_of(node.planes), node.enrolled_at,
-      static_cast<std::int64_t>(node.state), certificate.fingerprint, certificate.serial, certificate.expires_at,
-      Blob(node.signing_key), seen.seen_at, seen.version, seen.manifest_json, column_of(counters.tasks_finished),
-      column_of(counters.tasks_failed), column_of(counters.tasks_lost), column_of(counters.crashes)));
+      "INSERT INTO nodes (" OUTHAUL_NODE_COLUMNS ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", node.id,
+      node.name, node.pool, column_of(node.labels), column_of(node.planes), node.enrolled_at,
+      static_cast<std::int64_t>(node.state), certificate.fingerprint, certificate.serial,
+      certificate.expires_at, Blob(node.signing_key), seen.seen_at, seen.version, seen.manifest_json,
+      column_of(counters.tasks_finished), column_of(counters.tasks_failed), column_of(counters.tasks_lost),
+      column_of(counters.crashes)));
   return {};
 }
 
 Result<void> SqliteNodeStore::set_state(const NodeId& id, NodeState state) {
-  OUTHAUL_TRY(changed, connection_.change("UPDATE nodes SET state = ?1 WHERE id = ?2 AND (state <> 2 OR ?1 = 2)",
-                                          static_cast<std::int64_t>(state), id));
+  OUTHAUL_TRY(changed,
+              connection_.change("UPDATE nodes SET state = ?1 WHERE id = ?2 AND (state <> 2 OR ?1 = 2)",
+                                 static_cast<std::int64_t>(state), id));
   if (changed != 0) return {};
   OUTHAUL_TRY(node, find(id));
   if (!node) return no_such_row("node");
@@ -103,22 +108,24 @@ Result<void> SqliteNodeStore::set_state(const NodeId& id, NodeState state) {
 }
 
 Result<void> SqliteNodeStore::set_certificate(const NodeId& id, const NodeCertificate& certificate) {
-  return expect_node(connection_.change(
-      "UPDATE nodes SET certificate_fingerprint = ?, certificate_serial = ?, certificate_expires_at = ? WHERE id = ?",
-      certificate.fingerprint, certificate.serial, certificate.expires_at, id));
+  return expect_node(
+      connection_.change("UPDATE nodes SET certificate_fingerprint = ?, certificate_serial = ?, "
+                         "certificate_expires_at = ? WHERE id = ?",
+                         certificate.fingerprint, certificate.serial, certificate.expires_at, id));
 }
 
 Result<void> SqliteNodeStore::note_seen(const NodeId& id, const NodeSighting& sighting) {
-  return expect_node(connection_.change("UPDATE nodes SET seen_at = ?, version = ?, manifest = ? WHERE id = ?",
-                                        sighting.seen_at, sighting.version, sighting.manifest_json, id));
+  return expect_node(
+      connection_.change("UPDATE nodes SET seen_at = ?, version = ?, manifest = ? WHERE id = ?",
+                         sighting.seen_at, sighting.version, sighting.manifest_json, id));
 }
 
 Result<void> SqliteNodeStore::count(const NodeId& id, const NodeCounters& increments) {
   return expect_node(connection_.change(
       "UPDATE nodes SET tasks_finished = tasks_finished + ?, tasks_failed = tasks_failed + ?, "
       "tasks_lost = tasks_lost + ?, crashes = crashes + ? WHERE id = ?",
-      column_of(increments.tasks_finished), column_of(increments.tasks_failed), column_of(increments.tasks_lost),
-      column_of(increments.crashes), id));
+      column_of(increments.tasks_finished), column_of(increments.tasks_failed),
+      column_of(increments.tasks_lost), column_of(increments.crashes), id));
 }
 
 }  // namespace outhaul::store

@@ -37,7 +37,9 @@ Result<Page<Row>> read_page(Result<SqliteStatement> statement, RowReader<Row> re
   OUTHAUL_TRY(rows, read_all(std::move(statement), read));
   return make_page(std::move(rows), limit);
 }
-constexpr std::int64_t rows_to_fetch(const PageRequest& page) { return static_cast<std::int64_t>(page.limit) + 1; }
+constexpr std::int64_t rows_to_fetch(const PageRequest& page) {
+  return static_cast<std::int64_t>(page.limit) + 1;
+}
 
 // After the largest id: where a listing from newest to oldest starts.
 constexpr std::string_view after_every_id = "~";

@@ -28,15 +28,16 @@ Result<std::optional<StreamRow>> SqliteStreamStore::find(const StreamId& id) {
 }
 
 Result<std::optional<Bytes>> SqliteStreamStore::find_records(const StreamId& id) {
-  return read_optional(connection_.query("SELECT records FROM streams WHERE id = ? AND place = 0", id), read_records);
+  return read_optional(connection_.query("SELECT records FROM streams WHERE id = ? AND place = 0", id),
+                       read_records);
 }
 
 Result<void> SqliteStreamStore::add(const StreamRow& stream, ByteView records) {
   OUTHAUL_CHECK(check_stream(stream, records));
-  auto added = connection_.change("INSERT INTO streams (" OUTHAUL_STREAM_COLUMNS ", records) VALUES (?,?,?,?,?,?,?)",
-                                  stream.id, stream.task, static_cast<std::int64_t>(stream.place),
-                                  Blob(stream.incarnation), static_cast<std::int64_t>(stream.payload_bytes),
-                                  stream.completed_at, Blob(records));
+  auto added = connection_.change(
+      "INSERT INTO streams (" OUTHAUL_STREAM_COLUMNS ", records) VALUES (?,?,?,?,?,?,?)", stream.id,
+      stream.task, static_cast<std::int64_t>(stream.place), Blob(stream.incarnation),
+      static_cast<std::int64_t>(stream.payload_bytes), stream.completed_at, Blob(records));
   if (!added && is_unique_violation(added.error())) return row_exists("stream");
   OUTHAUL_CHECK(added);
   return {};

@@ -5,9 +5,10 @@
 namespace outhaul::store {
 namespace {
 
-#define OUTHAUL_TASK_SMALL_COLUMNS                                                                     \
-  "id, owner, node, state, stream, stdin_stream, created_at, dispatched_at, accepted_at, started_at, " \
-  "finished_at, queue_deadline, cancel_requested_at, action_summary, selector, traceparent, error_code, error_message"
+#define OUTHAUL_TASK_SMALL_COLUMNS                                                                        \
+  "id, owner, node, state, stream, stdin_stream, created_at, dispatched_at, accepted_at, started_at, "    \
+  "finished_at, queue_deadline, cancel_requested_at, action_summary, selector, traceparent, error_code, " \
+  "error_message"
 #define OUTHAUL_TASK_COLUMNS OUTHAUL_TASK_SMALL_COLUMNS ", spec, envelope, result"
 
 // The column of a filter that is driven by another one; an empty value matches everything.
@@ -59,7 +60,8 @@ std::int64_t column_of(TaskState state) { return static_cast<std::int64_t>(state
 // The listing whose index leaves the fewest rows to look at.
 Sql listing_for(const TaskFilter& filter) {
   if (!filter.node.is_empty()) {
-    return OUTHAUL_TASK_LISTING("node = ?2 AND node <> '' AND " OUTHAUL_OWNER_MATCHES " AND " OUTHAUL_STATE_MATCHES);
+    return OUTHAUL_TASK_LISTING("node = ?2 AND node <> '' AND " OUTHAUL_OWNER_MATCHES
+                                " AND " OUTHAUL_STATE_MATCHES);
   }
   if (!filter.owner.is_empty()) {
     return OUTHAUL_TASK_LISTING("owner = ?1 AND " OUTHAUL_NODE_MATCHES " AND " OUTHAUL_STATE_MATCHES);
@@ -67,13 +69,15 @@ Sql listing_for(const TaskFilter& filter) {
   if (filter.state) {
     return OUTHAUL_TASK_LISTING("state = ?3 AND " OUTHAUL_OWNER_MATCHES " AND " OUTHAUL_NODE_MATCHES);
   }
-  return OUTHAUL_TASK_LISTING(OUTHAUL_OWNER_MATCHES " AND " OUTHAUL_NODE_MATCHES " AND " OUTHAUL_STATE_MATCHES);
+  return OUTHAUL_TASK_LISTING(OUTHAUL_OWNER_MATCHES " AND " OUTHAUL_NODE_MATCHES
+                                                    " AND " OUTHAUL_STATE_MATCHES);
 }
 
 }  // namespace
 
 Result<std::optional<TaskRow>> SqliteTaskStore::find(const TaskId& id) {
-  return read_optional(connection_.query("SELECT " OUTHAUL_TASK_COLUMNS " FROM tasks WHERE id = ?", id), read_task);
+  return read_optional(connection_.query("SELECT " OUTHAUL_TASK_COLUMNS " FROM tasks WHERE id = ?", id),
+                       read_task);
 }
 
 Result<std::optional<TaskRow>> SqliteTaskStore::find_by_stream(const StreamId& stream) {
@@ -104,8 +108,8 @@ Result<std::vector<TaskRow>> SqliteTaskStore::unfinished(const NodeId& node) {
 Result<void> SqliteTaskStore::add(const TaskRow& task) {
   const auto& times = task.times;
   auto added = connection_.change(
-      "INSERT INTO tasks (" OUTHAUL_TASK_COLUMNS ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", task.id,
-      task.owner, task.node, column_of(task.state), task.stream, task.stdin_stream, times.created_at,
+      "INSERT INTO tasks (" OUTHAUL_TASK_COLUMNS ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+      task.id, task.owner, task.node, column_of(task.state), task.stream, task.stdin_stream, times.created_at,
       times.dispatched_at, times.accepted_at, times.started_at, times.finished_at, times.queue_deadline,
       times.cancel_requested_at, task.action_summary, task.selector_json, task.traceparent, task.error_code,
       task.error_message, Blob(task.spec), Blob(task.envelope), Blob(task.result));
@@ -114,10 +118,12 @@ Result<void> SqliteTaskStore::add(const TaskRow& task) {
   return {};
 }
 
-Result<void> SqliteTaskStore::dispatch(const TaskId& id, const NodeId& node, const Bytes& envelope, WallTime when) {
-  OUTHAUL_TRY(changed, connection_.change("UPDATE tasks SET state = 1, node = ?, envelope = ?, dispatched_at = ? "
-                                          "WHERE id = ? AND state = 0",
-                                          node, Blob(envelope), when, id));
+Result<void> SqliteTaskStore::dispatch(const TaskId& id, const NodeId& node, const Bytes& envelope,
+                                       WallTime when) {
+  OUTHAUL_TRY(changed,
+              connection_.change("UPDATE tasks SET state = 1, node = ?, envelope = ?, dispatched_at = ? "
+                                 "WHERE id = ? AND state = 0",
+                                 node, Blob(envelope), when, id));
   if (changed != 0) return {};
   return explain_unchanged(id, "task: it is no longer queued");
 }
@@ -128,20 +134,23 @@ Result<void> SqliteTaskStore::advance(const TaskId& id, TaskState state, WallTim
   // The state only rises, and the first time stands.
   const auto changed =
       state == TaskState::accepted
-          ? connection_.change("UPDATE tasks SET state = max(state, 2), accepted_at = coalesce(accepted_at, ?) "
-                               "WHERE id = ?",
-                               when, id)
-          : connection_.change("UPDATE tasks SET state = max(state, 3), started_at = coalesce(started_at, ?) "
-                               "WHERE id = ?",
-                               when, id);
+          ? connection_.change(
+                "UPDATE tasks SET state = max(state, 2), accepted_at = coalesce(accepted_at, ?) "
+                "WHERE id = ?",
+                when, id)
+          : connection_.change(
+                "UPDATE tasks SET state = max(state, 3), started_at = coalesce(started_at, ?) "
+                "WHERE id = ?",
+                when, id);
   OUTHAUL_CHECK(changed);
   return {};
 }
 
 Result<void> SqliteTaskStore::requeue(const TaskId& id) {
-  OUTHAUL_TRY(changed, connection_.change("UPDATE tasks SET state = 0, node = '', envelope = x'', dispatched_at = NULL "
-                                          "WHERE id = ? AND state = 1",
-                                          id));
+  OUTHAUL_TRY(changed, connection_.change(
+                           "UPDATE tasks SET state = 0, node = '', envelope = x'', dispatched_at = NULL "
+                           "WHERE id = ? AND state = 1",
+                           id));
   if (changed != 0) return {};
   return explain_unchanged(id, "task: it is not dispatched");
 }
@@ -158,10 +167,10 @@ Result<void> SqliteTaskStore::request_cancel(const TaskId& id, WallTime when) {
 Result<void> SqliteTaskStore::finish(const TaskId& id, const TaskEnd& end) {
   OUTHAUL_TRY(from, load_state(id));
   OUTHAUL_CHECK(check_finish(from, end.state));
-  OUTHAUL_CHECK(connection_.change("UPDATE tasks SET state = ?, result = ?, error_code = ?, error_message = ?, "
-                                   "finished_at = ? WHERE id = ?",
-                                   column_of(end.state), Blob(end.result), end.error_code, end.error_message,
-                                   end.finished_at, id));
+  OUTHAUL_CHECK(connection_.change(
+      "UPDATE tasks SET state = ?, result = ?, error_code = ?, error_message = ?, "
+      "finished_at = ? WHERE id = ?",
+      column_of(end.state), Blob(end.result), end.error_code, end.error_message, end.finished_at, id));
   return {};
 }
 

@@ -43,9 +43,11 @@ class SqliteStreamStore final : public StreamStore {
 class SqliteIdempotencyStore final : public IdempotencyStore {
  public:
   explicit SqliteIdempotencyStore(SqliteConnection& connection) : connection_(connection) {}
-  Result<std::optional<IdempotencyRow>> find(const AccountId& owner, const std::string& key, WallTime now) override;
+  Result<std::optional<IdempotencyRow>> find(const AccountId& owner, const std::string& key,
+                                             WallTime now) override;
   Result<void> add(const IdempotencyRow& row) override;
-  Result<void> set_answer(const AccountId& owner, const std::string& key, int status, const Bytes& body) override;
+  Result<void> set_answer(const AccountId& owner, const std::string& key, int status,
+                          const Bytes& body) override;
   Result<std::uint64_t> prune(WallTime now) override;
 
  private:

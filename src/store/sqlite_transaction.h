@@ -8,8 +8,14 @@ namespace outhaul::store {
 
 struct SqliteStores {
   explicit SqliteStores(SqliteConnection& connection)
-      : nodes(connection), enrolment_tokens(connection), accounts(connection), api_tokens(connection),
-        tasks(connection), streams(connection), idempotency(connection), deployment(connection) {}
+      : nodes(connection),
+        enrolment_tokens(connection),
+        accounts(connection),
+        api_tokens(connection),
+        tasks(connection),
+        streams(connection),
+        idempotency(connection),
+        deployment(connection) {}
   Transaction transaction() {
     return {nodes, enrolment_tokens, accounts, api_tokens, tasks, streams, idempotency, deployment};
   }

@@ -9,7 +9,9 @@ namespace {
 
 // After a failed write or sync nobody knows what the disk holds, and the kernel reports it only once:
 // going on could acknowledge what is not there. A full disk is different, SQLite asks before it writes.
-bool is_beyond_repair(ErrorCode code) { return code == ErrorCode::unavailable || code == ErrorCode::store_corrupt; }
+bool is_beyond_repair(ErrorCode code) {
+  return code == ErrorCode::unavailable || code == ErrorCode::store_corrupt;
+}
 
 }  // namespace
 

@@ -19,8 +19,8 @@ struct StreamRow {
   StreamId id;
   TaskId task;
   StreamPlace place = StreamPlace::archived;
-  Bytes incarnation;               // 8 bytes
-  std::uint64_t payload_bytes = 0; // offset after the last record
+  Bytes incarnation;                // 8 bytes
+  std::uint64_t payload_bytes = 0;  // offset after the last record
   WallTime completed_at;
   bool operator==(const StreamRow&) const = default;
 };

@@ -19,11 +19,11 @@ enum class TaskState {
   dispatched = 1,  // signed for one node and sent
   accepted = 2,    // durable on the node
   running = 3,
-  finished = 4,    // the process ended by itself: exit code or signal
-  failed = 5,      // it never ran, or Outhaul ended it; error_code holds
+  finished = 4,  // the process ended by itself: exit code or signal
+  failed = 5,    // it never ran, or Outhaul ended it; error_code holds
   cancelled = 6,
   timed_out = 7,
-  lost = 8,        // it started; the record of its end was destroyed
+  lost = 8,  // it started; the record of its end was destroyed
 };
 constexpr bool is_final(TaskState state) { return state >= TaskState::finished; }
 // "queued": the word in the API and in filters.
@@ -98,7 +98,8 @@ class TaskStore : public TaskReader {
   // id, the output stream or the input stream.
   virtual Result<void> add(const TaskRow& task) = 0;
   // Binds a queued task to the node that `envelope` is signed for. conflict: no longer queued.
-  virtual Result<void> dispatch(const TaskId& id, const NodeId& node, const Bytes& envelope, WallTime when) = 0;
+  virtual Result<void> dispatch(const TaskId& id, const NodeId& node, const Bytes& envelope,
+                                WallTime when) = 0;
   // To `accepted` or `running` (anything else is `invalid`); notes the time. A state only rises: news
   // that is late changes no state, and the first time stands.
   virtual Result<void> advance(const TaskId& id, TaskState state, WallTime when) = 0;

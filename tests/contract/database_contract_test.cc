@@ -126,8 +126,16 @@ TEST_P(DatabaseContract, WhenTheWaiterIsCancelled_ThenTheWorkGoesOn) {
 }
 
 TEST_P(DatabaseContract, WhenTextLooksLikeSqlOrIsBinary_ThenItIsKeptByteForByte) {
-  const std::vector<std::string> texts = {"'; DROP TABLE tasks; --", "\" OR 1=1", "?1 :a @b $c", "%_*[a]", std::string("nul\0in", 6),
-                                          "\xff\xfe\x80", "\xd1\x83\xe2\x82\xac", "line\nend", "\\'\\\"", ""};
+  const std::vector<std::string> texts = {"'; DROP TABLE tasks; --",
+                                          "\" OR 1=1",
+                                          "?1 :a @b $c",
+                                          "%_*[a]",
+                                          std::string("nul\0in", 6),
+                                          "\xff\xfe\x80",
+                                          "\xd1\x83\xe2\x82\xac",
+                                          "line\nend",
+                                          "\\'\\\"",
+                                          ""};
   for (const auto& text : texts) {
     SCOPED_TRACE("<" + text + ">");
     auto task = some_task();

@@ -1,7 +1,6 @@
 // An open database of either kind, and the loop that its callers live on.
 #pragma once
 
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +11,7 @@
 #include "store/memory_database.h"
 #include "store/sqlite_database.h"
 #include "testing/manual_clock.h"
+#include "testing/scratch_directory.h"
 #include "testing/seeded_random.h"
 
 namespace outhaul::store {
@@ -50,7 +50,8 @@ class MemoryHarness final : public DatabaseHarness {
     open();
   }
   void drive(TaskGroup& group) override {
-    for (testing::run_ready(io_); !group.is_idle(); testing::run_ready(io_)) clock_.advance(std::chrono::microseconds(100));
+    for (testing::run_ready(io_); !group.is_idle(); testing::run_ready(io_))
+      clock_.advance(std::chrono::microseconds(100));
   }
 
  private:
@@ -65,26 +66,6 @@ class MemoryHarness final : public DatabaseHarness {
   testing::ManualClock clock_;
   MemoryStorage storage_{"example.test", WallTime{1}};
   std::unique_ptr<MemoryDatabase> database_;
-};
-
-// A directory of its own, gone with the object.
-class ScratchDirectory {
- public:
-  ScratchDirectory() {
-    std::string name = (std::filesystem::temp_directory_path() / "outhaul-store-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) std::abort();
-    path_ = name;
-  }
-  ~ScratchDirectory() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  ScratchDirectory(const ScratchDirectory&) = delete;
-  ScratchDirectory& operator=(const ScratchDirectory&) = delete;
-  std::string file(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
 };
 
 class SqliteHarness final : public DatabaseHarness {
@@ -111,7 +92,7 @@ class SqliteHarness final : public DatabaseHarness {
     database_ = std::move(*database);
   }
 
-  ScratchDirectory directory_;
+  testing::ScratchDirectory directory_;
   SqliteLocation location_{.path = directory_.file("hub.db"), .deployment = "example.test"};
   std::unique_ptr<SqliteDatabase> database_;
 };

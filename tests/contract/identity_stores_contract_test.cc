@@ -39,12 +39,16 @@ class IdentityStores : public DatabaseContract {
     return token;
   }
   Result<RedeemOutcome> redeem(const Bytes& hash, const Bytes& key, const Bytes& answer, std::int64_t when) {
-    const Redemption use{.key_hash = key, .node = next_id<NodeId>(), .answer = answer, .redeemed_at = WallTime{when}};
+    const Redemption use{
+        .key_hash = key, .node = next_id<NodeId>(), .answer = answer, .redeemed_at = WallTime{when}};
     return write([&](Transaction& tx) { return tx.enrolment_tokens.redeem(hash, use); });
   }
 
   AccountRow add_account(const std::string& name) {
-    const AccountRow account{.id = next_id<AccountId>(), .name = name, .role = Role::admin, .created_at = WallTime{3},
+    const AccountRow account{.id = next_id<AccountId>(),
+                             .name = name,
+                             .role = Role::admin,
+                             .created_at = WallTime{3},
                              .disabled_at = std::nullopt};
     EXPECT_TRUE(write([&](Transaction& tx) { return tx.accounts.add(account); }));
     return account;
@@ -126,9 +130,12 @@ TEST_P(IdentityStores, WhenFactsOfANodeArrive_ThenOnlyTheyChange) {
 TEST_P(IdentityStores, WhenANodeIsUnknown_ThenEveryChangeIsNotFound) {
   const auto id = next_id<NodeId>();
 
-  EXPECT_EQ(code_of(write([&](Transaction& tx) { return tx.nodes.set_state(id, NodeState::removed); })), ErrorCode::not_found);
-  EXPECT_EQ(code_of(write([&](Transaction& tx) { return tx.nodes.set_certificate(id, {}); })), ErrorCode::not_found);
-  EXPECT_EQ(code_of(write([&](Transaction& tx) { return tx.nodes.note_seen(id, {}); })), ErrorCode::not_found);
+  EXPECT_EQ(code_of(write([&](Transaction& tx) { return tx.nodes.set_state(id, NodeState::removed); })),
+            ErrorCode::not_found);
+  EXPECT_EQ(code_of(write([&](Transaction& tx) { return tx.nodes.set_certificate(id, {}); })),
+            ErrorCode::not_found);
+  EXPECT_EQ(code_of(write([&](Transaction& tx) { return tx.nodes.note_seen(id, {}); })),
+            ErrorCode::not_found);
   EXPECT_EQ(code_of(write([&](Transaction& tx) { return tx.nodes.count(id, {}); })), ErrorCode::not_found);
   EXPECT_EQ(load_node(id), std::nullopt);
 }
@@ -174,7 +181,8 @@ TEST_P(IdentityStores, WhenTwoKeysRaceForAToken_ThenExactlyOneRedeemsIt) {
   std::vector<Result<RedeemOutcome>> outcomes;
   const auto race = [&](Bytes key) -> Task<void> {
     auto work = [key](Transaction& tx) {
-      return tx.enrolment_tokens.redeem("hash", {.key_hash = key, .node = NodeId(), .answer = key, .redeemed_at = WallTime{50}});
+      return tx.enrolment_tokens.redeem(
+          "hash", {.key_hash = key, .node = NodeId(), .answer = key, .redeemed_at = WallTime{50}});
     };
     outcomes.push_back(co_await database().transact(std::move(work)));
   };
@@ -245,7 +253,8 @@ TEST_P(IdentityStores, WhenATokenHashExists_ThenASecondIsAConflict) {
   auto second = token;
   second.id = next_id<EnrolmentTokenId>();
 
-  EXPECT_EQ(code_of(write([&](Transaction& tx) { return tx.enrolment_tokens.add(second); })), ErrorCode::conflict);
+  EXPECT_EQ(code_of(write([&](Transaction& tx) { return tx.enrolment_tokens.add(second); })),
+            ErrorCode::conflict);
   const auto page = read([](ReadTransaction& tx) { return tx.enrolment_tokens.list({}); });
   ASSERT_TRUE(page);
   EXPECT_EQ(page->rows, std::vector{token});
@@ -258,7 +267,8 @@ TEST_P(IdentityStores, WhenAccountsAreKept_ThenNamesAreUniqueAndDisablingCanBeUn
   auto same_id = account;
   same_id.name = "bob";
 
-  EXPECT_EQ(code_of(write([&](Transaction& tx) { return tx.accounts.add(same_name); })), ErrorCode::name_taken);
+  EXPECT_EQ(code_of(write([&](Transaction& tx) { return tx.accounts.add(same_name); })),
+            ErrorCode::name_taken);
   EXPECT_EQ(code_of(write([&](Transaction& tx) { return tx.accounts.add(same_id); })), ErrorCode::conflict);
   ASSERT_TRUE(write([&](Transaction& tx) { return tx.accounts.set_disabled(account.id, WallTime{8}); }));
   account.disabled_at = WallTime{8};
@@ -266,8 +276,9 @@ TEST_P(IdentityStores, WhenAccountsAreKept_ThenNamesAreUniqueAndDisablingCanBeUn
   ASSERT_TRUE(write([&](Transaction& tx) { return tx.accounts.set_disabled(account.id, std::nullopt); }));
   account.disabled_at.reset();
   EXPECT_EQ(*read([](ReadTransaction& tx) { return tx.accounts.find_by_name("ann"); }), account);
-  EXPECT_EQ(code_of(write([&](Transaction& tx) { return tx.accounts.set_disabled(same_name.id, std::nullopt); })),
-            ErrorCode::not_found);
+  EXPECT_EQ(
+      code_of(write([&](Transaction& tx) { return tx.accounts.set_disabled(same_name.id, std::nullopt); })),
+      ErrorCode::not_found);
   EXPECT_EQ(read([](ReadTransaction& tx) { return tx.accounts.list({}); })->rows, std::vector{account});
 }
 

@@ -26,13 +26,23 @@ class TaskStores : public DatabaseContract {
 const NodeId node_one = NodeId::assume("node_1");
 const NodeId node_two = NodeId::assume("node_2");
 
-Result<void> dispatch(TaskStore& tasks, const TaskId& id) { return tasks.dispatch(id, node_one, "envelope", WallTime{110}); }
-Result<void> accept(TaskStore& tasks, const TaskId& id) { return tasks.advance(id, TaskState::accepted, WallTime{120}); }
-Result<void> start(TaskStore& tasks, const TaskId& id) { return tasks.advance(id, TaskState::running, WallTime{130}); }
+Result<void> dispatch(TaskStore& tasks, const TaskId& id) {
+  return tasks.dispatch(id, node_one, "envelope", WallTime{110});
+}
+Result<void> accept(TaskStore& tasks, const TaskId& id) {
+  return tasks.advance(id, TaskState::accepted, WallTime{120});
+}
+Result<void> start(TaskStore& tasks, const TaskId& id) {
+  return tasks.advance(id, TaskState::running, WallTime{130});
+}
 Result<void> cancel(TaskStore& tasks, const TaskId& id) { return tasks.request_cancel(id, WallTime{140}); }
 Result<void> requeue(TaskStore& tasks, const TaskId& id) { return tasks.requeue(id); }
 Result<void> finish(TaskStore& tasks, const TaskId& id) {
-  return tasks.finish(id, {.state = TaskState::lost, .result = "result", .error_code = "code", .error_message = "why", .finished_at = WallTime{150}});
+  return tasks.finish(id, {.state = TaskState::lost,
+                           .result = "result",
+                           .error_code = "code",
+                           .error_message = "why",
+                           .finished_at = WallTime{150}});
 }
 
 TEST_P(TaskStores, WhenATaskGoesThroughItsLife_ThenEveryStepIsKept) {
@@ -59,7 +69,8 @@ TEST_P(TaskStores, WhenATaskGoesThroughItsLife_ThenEveryStepIsKept) {
   expected.error_message = "why";
   EXPECT_EQ(load_task(expected.id), expected);
   EXPECT_EQ(*read([&](ReadTransaction& tx) { return tx.tasks.find_by_stream(expected.stream); }), expected);
-  EXPECT_EQ(*read([&](ReadTransaction& tx) { return tx.tasks.find_by_stream(expected.stdin_stream); }), expected);
+  EXPECT_EQ(*read([&](ReadTransaction& tx) { return tx.tasks.find_by_stream(expected.stdin_stream); }),
+            expected);
   EXPECT_EQ(*read([](ReadTransaction& tx) { return tx.tasks.find_by_stream(StreamId()); }), std::nullopt);
 }
 
@@ -86,11 +97,19 @@ TEST_P(TaskStores, WhenAChangeDoesNotFitTheState_ThenItIsRefusedAndNothingChange
       {TaskState::finished, "finish twice", finish, ErrorCode::conflict},
       {TaskState::queued, "finish", finish, std::nullopt},
       {TaskState::queued, "advance to queued",
-       [](TaskStore& tasks, const TaskId& id) { return tasks.advance(id, TaskState::queued, {}); }, ErrorCode::invalid},
+       [](TaskStore& tasks, const TaskId& id) { return tasks.advance(id, TaskState::queued, {}); },
+       ErrorCode::invalid},
       {TaskState::queued, "advance to an end",
-       [](TaskStore& tasks, const TaskId& id) { return tasks.advance(id, TaskState::finished, {}); }, ErrorCode::invalid},
+       [](TaskStore& tasks, const TaskId& id) { return tasks.advance(id, TaskState::finished, {}); },
+       ErrorCode::invalid},
       {TaskState::queued, "finish as running",
-       [](TaskStore& tasks, const TaskId& id) { return tasks.finish(id, {.state = TaskState::running, .result = "", .error_code = "", .error_message = "", .finished_at = {}}); },
+       [](TaskStore& tasks, const TaskId& id) {
+         return tasks.finish(id, {.state = TaskState::running,
+                                  .result = "",
+                                  .error_code = "",
+                                  .error_message = "",
+                                  .finished_at = {}});
+       },
        ErrorCode::invalid},
   };
   for (const auto& row : rows) {
@@ -105,7 +124,8 @@ TEST_P(TaskStores, WhenAChangeDoesNotFitTheState_ThenItIsRefusedAndNothingChange
 }
 
 TEST_P(TaskStores, WhenATaskIsUnknown_ThenEveryChangeIsNotFound) {
-  for (const Step& step : {Step(dispatch), Step(accept), Step(start), Step(cancel), Step(requeue), Step(finish)}) {
+  for (const Step& step :
+       {Step(dispatch), Step(accept), Step(start), Step(cancel), Step(requeue), Step(finish)}) {
     EXPECT_EQ(code_of(change(next_id<TaskId>(), step)), ErrorCode::not_found);
   }
 }
@@ -115,9 +135,12 @@ TEST_P(TaskStores, WhenNewsIsLate_ThenTheStateDoesNotFallAndFirstTimesStand) {
 
   ASSERT_TRUE(change(id, start));
   ASSERT_TRUE(change(id, accept));
-  ASSERT_TRUE(change(id, [](TaskStore& tasks, const TaskId& t) { return tasks.advance(t, TaskState::running, WallTime{999}); }));
+  ASSERT_TRUE(change(id, [](TaskStore& tasks, const TaskId& t) {
+    return tasks.advance(t, TaskState::running, WallTime{999});
+  }));
   ASSERT_TRUE(change(id, cancel));
-  ASSERT_TRUE(change(id, [](TaskStore& tasks, const TaskId& t) { return tasks.request_cancel(t, WallTime{999}); }));
+  ASSERT_TRUE(
+      change(id, [](TaskStore& tasks, const TaskId& t) { return tasks.request_cancel(t, WallTime{999}); }));
 
   const auto task = load_task(id);
   EXPECT_EQ(task.state, TaskState::running);
@@ -188,11 +211,13 @@ TEST_P(TaskStores, WhenAListingIsFiltered_ThenAllFiltersHoldTogether) {
   }
   for (const auto& owner : {AccountId(), ann, bob}) {
     for (const auto& node : {NodeId(), node_one, node_two}) {
-      for (const auto state : {std::optional<TaskState>(), std::optional(TaskState::queued), std::optional(TaskState::lost)}) {
+      for (const auto state :
+           {std::optional<TaskState>(), std::optional(TaskState::queued), std::optional(TaskState::lost)}) {
         SCOPED_TRACE(owner.text() + " " + node.text() + " " + (state ? std::string(name_of(*state)) : ""));
         std::vector<TaskId> expected;
         for (const auto& row : rows) {
-          const bool matches = (owner.is_empty() || row.owner == owner) && (node.is_empty() || row.node == node) && (!state || row.state == *state);
+          const bool matches = (owner.is_empty() || row.owner == owner) &&
+                               (node.is_empty() || row.node == node) && (!state || row.state == *state);
           if (matches) expected.push_back(row.id);
         }
         EXPECT_EQ(list({.owner = owner, .node = node, .state = state}), expected);
@@ -224,9 +249,10 @@ TEST_P(TaskStores, WhenAPageRequestIsHostile_ThenItIsInvalidAndNotEchoed) {
   const auto good = page->next_cursor;
   ASSERT_FALSE(good.empty());
   const std::vector<PageRequest> hostile = {
-      {.limit = 0, .cursor = ""},       {.limit = 201, .cursor = ""},         {.limit = 0xffffffff, .cursor = ""},
-      {.limit = 5, .cursor = "hunter2"}, {.limit = 5, .cursor = good + "A"},   {.limit = 5, .cursor = good + "="},
-      {.limit = 5, .cursor = "' OR 1"},  {.limit = 5, .cursor = std::string(1'000'000, 'A')},
+      {.limit = 0, .cursor = ""},           {.limit = 201, .cursor = ""},
+      {.limit = 0xffffffff, .cursor = ""},  {.limit = 5, .cursor = "hunter2"},
+      {.limit = 5, .cursor = good + "A"},   {.limit = 5, .cursor = good + "="},
+      {.limit = 5, .cursor = "' OR 1"},     {.limit = 5, .cursor = std::string(1'000'000, 'A')},
       {.limit = 5, .cursor = "bm9kZV8wMQ"},  // another kind of id
   };
   for (const auto& request : hostile) {
@@ -241,8 +267,9 @@ TEST_P(TaskStores, WhenAPageRequestIsHostile_ThenItIsInvalidAndNotEchoed) {
 // proves X16
 TEST_P(TaskStores, WhenAHubRestarts_ThenEveryUnfinishedTaskIsListedCompletely) {
   std::vector<TaskRow> expected;
-  for (const auto state : {TaskState::queued, TaskState::dispatched, TaskState::accepted, TaskState::running, TaskState::finished,
-                           TaskState::failed, TaskState::cancelled, TaskState::timed_out, TaskState::lost}) {
+  for (const auto state : {TaskState::queued, TaskState::dispatched, TaskState::accepted, TaskState::running,
+                           TaskState::finished, TaskState::failed, TaskState::cancelled, TaskState::timed_out,
+                           TaskState::lost}) {
     auto task = some_task();
     task.state = state;
     task.node = state == TaskState::running ? node_one : NodeId();
@@ -253,13 +280,18 @@ TEST_P(TaskStores, WhenAHubRestarts_ThenEveryUnfinishedTaskIsListedCompletely) {
   harness_->reopen();
 
   EXPECT_EQ(*read([](ReadTransaction& tx) { return tx.tasks.unfinished(NodeId()); }), expected);
-  EXPECT_EQ(*read([](ReadTransaction& tx) { return tx.tasks.unfinished(node_one); }), std::vector{expected.back()});
+  EXPECT_EQ(*read([](ReadTransaction& tx) { return tx.tasks.unfinished(node_one); }),
+            std::vector{expected.back()});
   EXPECT_TRUE(read([](ReadTransaction& tx) { return tx.tasks.unfinished(node_two); })->empty());
 }
 
 TEST_P(TaskStores, WhenAStreamIsArchived_ThenItsRecordsComeBackByteForByte) {
-  StreamRow stream{.id = next_id<StreamId>(), .task = next_id<TaskId>(), .place = StreamPlace::archived, .incarnation = Bytes(8, '\xff'),
-                   .payload_bytes = 3'000'000'000'000, .completed_at = WallTime{9}};
+  StreamRow stream{.id = next_id<StreamId>(),
+                   .task = next_id<TaskId>(),
+                   .place = StreamPlace::archived,
+                   .incarnation = Bytes(8, '\xff'),
+                   .payload_bytes = 3'000'000'000'000,
+                   .completed_at = WallTime{9}};
   Bytes records(300'000, '\0');
   for (std::size_t i = 0; i < records.size(); ++i) records[i] = static_cast<char>(i * 7 % 251);
 
@@ -267,20 +299,28 @@ TEST_P(TaskStores, WhenAStreamIsArchived_ThenItsRecordsComeBackByteForByte) {
 
   EXPECT_EQ(*read([&](ReadTransaction& tx) { return tx.streams.find(stream.id); }), stream);
   EXPECT_EQ(*read([&](ReadTransaction& tx) { return tx.streams.find_records(stream.id); }), records);
-  EXPECT_EQ(code_of(write([&](Transaction& tx) { return tx.streams.add(stream, "x"); })), ErrorCode::conflict);
+  EXPECT_EQ(code_of(write([&](Transaction& tx) { return tx.streams.add(stream, "x"); })),
+            ErrorCode::conflict);
   EXPECT_TRUE(*write([&](Transaction& tx) { return tx.streams.remove(stream.id); }));
   EXPECT_FALSE(*write([&](Transaction& tx) { return tx.streams.remove(stream.id); }));
   EXPECT_EQ(*read([&](ReadTransaction& tx) { return tx.streams.find_records(stream.id); }), std::nullopt);
 }
 
 TEST_P(TaskStores, WhenSegmentsHoldAStream_ThenThereAreNoRecordsHere) {
-  const StreamRow stream{.id = next_id<StreamId>(), .task = next_id<TaskId>(), .place = StreamPlace::segments, .incarnation = "",
-                         .payload_bytes = 1, .completed_at = WallTime{9}};
+  const StreamRow stream{.id = next_id<StreamId>(),
+                         .task = next_id<TaskId>(),
+                         .place = StreamPlace::segments,
+                         .incarnation = "",
+                         .payload_bytes = 1,
+                         .completed_at = WallTime{9}};
   auto archived = stream;
   archived.place = StreamPlace::archived;
 
-  EXPECT_EQ(code_of(write([&](Transaction& tx) { return tx.streams.add(stream, "records"); })), ErrorCode::invalid);
-  EXPECT_EQ(code_of(write([&](Transaction& tx) { return tx.streams.add(archived, Bytes(max_archived_bytes + 1, 'x')); })),
+  EXPECT_EQ(code_of(write([&](Transaction& tx) { return tx.streams.add(stream, "records"); })),
+            ErrorCode::invalid);
+  EXPECT_EQ(code_of(write([&](Transaction& tx) {
+              return tx.streams.add(archived, Bytes(max_archived_bytes + 1, 'x'));
+            })),
             ErrorCode::too_large);
   ASSERT_TRUE(write([&](Transaction& tx) { return tx.streams.add(stream, ""); }));
   EXPECT_EQ(*read([&](ReadTransaction& tx) { return tx.streams.find(stream.id); }), stream);
@@ -288,16 +328,25 @@ TEST_P(TaskStores, WhenSegmentsHoldAStream_ThenThereAreNoRecordsHere) {
 }
 
 TEST_P(TaskStores, WhenAnIdempotencyKeyIsUsed_ThenItHoldsUntilItExpires) {
-  IdempotencyRow row{.owner = AccountId::assume("acc_1"), .key = "k'1", .request_hash = "h", .status = 0, .body = "", .task = TaskId(),
-                     .created_at = WallTime{10}, .expires_at = WallTime{20}};
+  IdempotencyRow row{.owner = AccountId::assume("acc_1"),
+                     .key = "k'1",
+                     .request_hash = "h",
+                     .status = 0,
+                     .body = "",
+                     .task = TaskId(),
+                     .created_at = WallTime{10},
+                     .expires_at = WallTime{20}};
   const auto find = [&](const AccountId& owner, std::int64_t now) {
     return *read([&](ReadTransaction& tx) { return tx.idempotency.find(owner, row.key, WallTime{now}); });
   };
-  const auto add = [&](const IdempotencyRow& fresh) { return write([&](Transaction& tx) { return tx.idempotency.add(fresh); }); };
+  const auto add = [&](const IdempotencyRow& fresh) {
+    return write([&](Transaction& tx) { return tx.idempotency.add(fresh); });
+  };
   ASSERT_TRUE(add(row));
   EXPECT_EQ(code_of(add(row)), ErrorCode::conflict);
 
-  ASSERT_TRUE(write([&](Transaction& tx) { return tx.idempotency.set_answer(row.owner, row.key, 201, "body"); }));
+  ASSERT_TRUE(
+      write([&](Transaction& tx) { return tx.idempotency.set_answer(row.owner, row.key, 201, "body"); }));
 
   row.status = 201;
   row.body = "body";
@@ -311,7 +360,9 @@ TEST_P(TaskStores, WhenAnIdempotencyKeyIsUsed_ThenItHoldsUntilItExpires) {
   EXPECT_EQ(find(row.owner, 25), later);
   EXPECT_EQ(*write([](Transaction& tx) { return tx.idempotency.prune(WallTime{29}); }), 0U);
   EXPECT_EQ(*write([](Transaction& tx) { return tx.idempotency.prune(WallTime{30}); }), 1U);
-  EXPECT_EQ(code_of(write([&](Transaction& tx) { return tx.idempotency.set_answer(row.owner, row.key, 1, ""); })), ErrorCode::not_found);
+  EXPECT_EQ(
+      code_of(write([&](Transaction& tx) { return tx.idempotency.set_answer(row.owner, row.key, 1, ""); })),
+      ErrorCode::not_found);
 }
 
 TEST_P(TaskStores, WhenSettingsAreKept_ThenTheyAreReplacedListedByPrefixAndBounded) {
@@ -324,7 +375,8 @@ TEST_P(TaskStores, WhenSettingsAreKept_ThenTheyAreReplacedListedByPrefixAndBound
   ASSERT_TRUE(put("key.b", Bytes("4\0", 2)));
 
   using Settings = std::map<std::string, Bytes>;
-  EXPECT_EQ(*read([](ReadTransaction& tx) { return tx.deployment.settings("key."); }), (Settings{{"key.a", "1"}, {"key.b", Bytes("4\0", 2)}}));
+  EXPECT_EQ(*read([](ReadTransaction& tx) { return tx.deployment.settings("key."); }),
+            (Settings{{"key.a", "1"}, {"key.b", Bytes("4\0", 2)}}));
   EXPECT_EQ(read([](ReadTransaction& tx) { return tx.deployment.settings(""); })->size(), 3U);
   EXPECT_TRUE(*write([](Transaction& tx) { return tx.deployment.remove_setting("other"); }));
   EXPECT_FALSE(*write([](Transaction& tx) { return tx.deployment.remove_setting("other"); }));

@@ -10,8 +10,10 @@ constexpr const char* first_sql =
     ;
 
 constexpr std::array chain = {
-    Migration{.number = 1, .name = "first",
-              .sha256 = "f31a604e13d96ee46f5d9cc2771771e5929921d7b9fd21a0cc95b2e0b951d288", .sql = first_sql},
+    Migration{.number = 1,
+              .name = "first",
+              .sha256 = "f31a604e13d96ee46f5d9cc2771771e5929921d7b9fd21a0cc95b2e0b951d288",
+              .sql = first_sql},
 };
 
 }  // namespace

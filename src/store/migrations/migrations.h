@@ -8,7 +8,7 @@
 namespace outhaul::store {
 
 struct Migration {
-  int number;               // 1, 2, 3, …
+  int number;  // 1, 2, 3, …
   std::string_view name;
   std::string_view sha256;  // hex, over `sql`; recorded in the database when it is applied
   const char* sql;
