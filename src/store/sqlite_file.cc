@@ -4,7 +4,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <filesystem>
+#include <fstream>
 
 #include "store/migrations/migrations.h"
 #include "store/sqlite_rows.h"
@@ -42,11 +44,21 @@ std::uint64_t size_of(const std::string& path) {
   return failure ? 0 : size;
 }
 
+// SQLite takes a file of a few bytes for an empty database, whatever they are.
+bool has_sqlite_header(const std::string& path) {
+  constexpr std::string_view magic("SQLite format 3\0", 16);
+  std::array<char, magic.size()> start{};
+  std::ifstream file(path, std::ios::binary);
+  file.read(start.data(), start.size());
+  return file && std::string_view(start.data(), start.size()) == magic;
+}
+
 Result<void> expect_database_file(const std::string& path) {
   std::error_code failure;
   if (!std::filesystem::exists(path, failure))
     return corrupt("the database file is missing: nothing is recreated");
   if (size_of(path) == 0) return corrupt("the database file is empty");
+  if (!has_sqlite_header(path)) return corrupt("the database file is none: its header is damaged");
   // Ours never has one once it is made: opening the file would roll it back, and so change it.
   if (size_of(path + "-journal") != 0)
     return corrupt("an unfinished rollback journal lies beside the database");
@@ -173,7 +185,7 @@ Result<void> claim_file(const std::string& path) {
       fail(ErrorCode::conflict, "the database file holds something already; it was left untouched");
   // An empty file with a log beside it would come to life with what the log holds.
   if (size_of(path) == 0 && size_of(path + "-wal") == 0) return {};
-  if (size_of(path) == 0) return taken;
+  if (!has_sqlite_header(path)) return taken;
   auto connection = SqliteConnection::open(path, SqliteConnection::Mode::examine);
   if (!connection) return taken;
   const auto blank = is_blank(*connection);

@@ -31,9 +31,11 @@ class SqliteFile : public ::testing::Test {
     ASSERT_TRUE(make_sqlite_file(location_, WallTime{5}));
     change_database([](SqliteConnection& connection) {
       SqliteStores stores(connection);
+      ASSERT_TRUE(connection.run_script("BEGIN"));
       for (int i = 0; i < 200; ++i) {
         ASSERT_TRUE(stores.deployment.put_setting("setting." + std::to_string(i), Bytes(300, 's')));
       }
+      ASSERT_TRUE(connection.run_script("COMMIT"));
     });
   }
   // Runs `steps` on an ordinary connection, which merges its log when it closes.
