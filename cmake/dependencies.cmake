@@ -22,6 +22,7 @@ outhaul_static_library(gtest gtest)
 
 add_library(outhaul_library_openssl INTERFACE)
 target_link_libraries(outhaul_library_openssl INTERFACE OpenSSL::SSL OpenSSL::Crypto)
+target_compile_definitions(outhaul_library_openssl INTERFACE OPENSSL_NO_DEPRECATED OPENSSL_API_COMPAT=30000)
 
 add_library(outhaul_library_json INTERFACE)
 target_link_libraries(outhaul_library_json INTERFACE Boost::json)

@@ -222,7 +222,11 @@ def report_outcome(outcome):
 
 def run_tier(tier, options):
     """Gives the outcomes of the tier, or none when the tree has no such tests."""
-    jobs = globals()[f"{tier}_jobs"](options)
+    try:
+        jobs = globals()[f"{tier}_jobs"](options)
+    except subprocess.CalledProcessError as error:
+        print(f"{tier}: the build failed", flush=True)
+        return [Outcome(tier, failed=[f"build: exit code {error.returncode}"])]
     print(f"{tier}" + ("" if jobs else ": no tests in the tree"), flush=True)
     # End-to-end tests watch real processes and times, so nothing else may compete with them.
     workers = 1 if tier == "e2e" else 2
