@@ -10,7 +10,7 @@ import repository
 sys.path.insert(0, str(repository.ROOT / "scripts"))
 import generate_docs  # noqa: E402
 
-COMPAT = re.compile(r"COMPAT(?!\w)[^\n]*")
+COMPAT = re.compile(r"(?<!\w)COMPAT(?!\w)[^\n]*")
 WELL_FORMED = re.compile(r"COMPAT\(remove-after=(\d{4}-\d{2}-\d{2})\): \S.{9,}")
 CAPABILITIES = "docs/capabilities.md"
 
@@ -53,6 +53,7 @@ class Compat(unittest.TestCase):
             ("// COMPAT(remove-after=2030-13-01): nodes before 0.2 send no epoch", "malformed"),
             ("// COMPAT: nodes before 0.2 send no epoch", "malformed"),
             ("// COMPATIBLE with everything", None),
+            ("OPENSSL_API_COMPAT=30000", None),
         ]
         for text, fault in rows:
             with self.subTest(text=text):
