@@ -91,7 +91,8 @@ std::uint64_t append_lane(std::uint64_t crc, std::uint64_t lane) {
     crc = append_lane(append_lane(crc, second), third);
     bytes.remove_prefix(3 * lane_bytes);
   }
-  for (; bytes.size() >= 8; bytes.remove_prefix(8)) crc = _mm_crc32_u64(crc, get_le<std::uint64_t>(bytes.data()));
+  for (; bytes.size() >= 8; bytes.remove_prefix(8))
+    crc = _mm_crc32_u64(crc, get_le<std::uint64_t>(bytes.data()));
   auto rest = static_cast<std::uint32_t>(crc);
   for (const char c : bytes) rest = _mm_crc32_u8(rest, static_cast<std::uint8_t>(c));
   return rest;
@@ -115,6 +116,8 @@ std::uint32_t crc32c(ByteView bytes, std::uint32_t before) {
   return ~(has_instruction ? update_by_instruction(~before, bytes) : update_by_table(~before, bytes));
 }
 
-std::uint32_t crc32c_by_table(ByteView bytes, std::uint32_t before) { return ~update_by_table(~before, bytes); }
+std::uint32_t crc32c_by_table(ByteView bytes, std::uint32_t before) {
+  return ~update_by_table(~before, bytes);
+}
 
 }  // namespace outhaul::stream

@@ -25,7 +25,8 @@ TEST(Crc32c, WhenTheRfcsVectorsAreSummed_ThenItsValuesComeOut) {
 
 TEST(Crc32c, WhenTheLengthIsAny_ThenInstructionAndTableAgree) {
   const Bytes bytes = counting(40'000);
-  for (const std::size_t size : {0UL, 1UL, 7UL, 8UL, 9UL, 63UL, 2048UL, 6143UL, 6144UL, 6145UL, 12'288UL, 39'999UL}) {
+  for (const std::size_t size :
+       {0UL, 1UL, 7UL, 8UL, 9UL, 63UL, 2048UL, 6143UL, 6144UL, 6145UL, 12'288UL, 39'999UL}) {
     SCOPED_TRACE(size);
     for (const std::size_t from : {0UL, 1UL, 3UL}) {
       if (from > size) continue;

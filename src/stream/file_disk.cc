@@ -20,14 +20,10 @@ namespace {
 ErrorCode code_of(int error_number) {
   switch (error_number) {
     case ENOSPC:
-    case EDQUOT:
-      return ErrorCode::disk_full;
-    case ENOENT:
-      return ErrorCode::not_found;
-    case EEXIST:
-      return ErrorCode::conflict;
-    default:
-      return ErrorCode::unavailable;
+    case EDQUOT: return ErrorCode::disk_full;
+    case ENOENT: return ErrorCode::not_found;
+    case EEXIST: return ErrorCode::conflict;
+    default: return ErrorCode::unavailable;
   }
 }
 
@@ -85,7 +81,8 @@ class OpenFile final : public File {
 };
 
 Result<void> OpenFile::append(std::span<const ByteView> parts) {
-  if (is_broken_) return fail(ErrorCode::unavailable, "append to " + path_ + ": an earlier failure could not be undone");
+  if (is_broken_)
+    return fail(ErrorCode::unavailable, "append to " + path_ + ": an earlier failure could not be undone");
   if (const int error_number = write_all(fd(), parts); error_number != 0) {
     is_broken_ = ::ftruncate(fd(), static_cast<off_t>(size_)) != 0;
     return system_failure("append to", path_, error_number);
@@ -99,7 +96,8 @@ Result<Bytes> OpenFile::read_at(std::uint64_t offset, std::size_t count) {
   Bytes bytes(std::min<std::uint64_t>(count, size_ - offset), '\0');
   std::size_t have = 0;
   while (have < bytes.size()) {
-    const ssize_t got = ::pread(fd(), bytes.data() + have, bytes.size() - have, static_cast<off_t>(offset + have));
+    const ssize_t got =
+        ::pread(fd(), bytes.data() + have, bytes.size() - have, static_cast<off_t>(offset + have));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return system_failure("read", path_, errno);
     if (got == 0) break;
@@ -131,7 +129,8 @@ void OpenFile::drop_cache(std::uint64_t up_to) {
   constexpr std::uint64_t page = 4096;
   const std::uint64_t end = up_to / page * page;
   if (end <= dropped_) return;
-  ::posix_fadvise(fd(), static_cast<off_t>(dropped_), static_cast<off_t>(end - dropped_), POSIX_FADV_DONTNEED);
+  ::posix_fadvise(fd(), static_cast<off_t>(dropped_), static_cast<off_t>(end - dropped_),
+                  POSIX_FADV_DONTNEED);
   dropped_ = end;
 }
 
@@ -145,13 +144,15 @@ FileDisk::FileDisk(Executor executor, std::filesystem::path directory)
 FileDisk::~FileDisk() = default;
 
 Result<std::string> FileDisk::path_of(const std::string& name) const {
-  if (!is_file_name(name)) return fail(ErrorCode::invalid, "file name: not 1 to 128 characters of [a-z0-9._-]");
+  if (!is_file_name(name))
+    return fail(ErrorCode::invalid, "file name: not 1 to 128 characters of [a-z0-9._-]");
   return (directory_ / name).string();
 }
 
 Result<std::unique_ptr<File>> FileDisk::open(const std::string& name, OpenMode mode) {
   OUTHAUL_TRY(path, path_of(name));
-  const int flags = O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW | (mode == OpenMode::create ? O_CREAT | O_EXCL : 0);
+  const int flags =
+      O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW | (mode == OpenMode::create ? O_CREAT | O_EXCL : 0);
   const int fd = ::open(path.c_str(), flags, 0600);
   if (fd < 0) return system_failure("open", path, errno);
   struct stat status{};
@@ -195,13 +196,15 @@ Task<Result<void>> FileDisk::sync_directory() {
   if (fd < 0) co_return system_failure("sync", directory_.string(), errno);
   SyncQueue once(worker_, std::make_shared<Descriptor>(fd), SyncWorker::Depth::data_and_metadata);
   const int error_number = co_await once.sync();
-  if (error_number != 0) co_return fail(ErrorCode::unavailable, fmt::format("sync directory: {}", std::strerror(error_number)));
+  if (error_number != 0)
+    co_return fail(ErrorCode::unavailable, fmt::format("sync directory: {}", std::strerror(error_number)));
   co_return Result<void>();
 }
 
 Result<std::uint64_t> FileDisk::free_bytes() {
   struct statvfs status{};
-  if (::statvfs(directory_.c_str(), &status) != 0) return system_failure("measure", directory_.string(), errno);
+  if (::statvfs(directory_.c_str(), &status) != 0)
+    return system_failure("measure", directory_.string(), errno);
   return static_cast<std::uint64_t>(status.f_bavail) * status.f_frsize;
 }
 

@@ -60,7 +60,8 @@ Result<std::unique_ptr<LoadedFile>> load_newest(Disk& disk, JournalRecovery& rec
       const std::string what = entry->name + ": its checkpoint is not whole and no earlier file is there";
       return fail(Error(ErrorCode::journal_corrupt, what).with("file", entry->name).with("offset", "0"));
     }
-    recovery = {.records = 0, .file = entry->name, .cut_offset = 0, .cut_bytes = entry->size, .reason = "unfinished"};
+    recovery = {
+        .records = 0, .file = entry->name, .cut_offset = 0, .cut_bytes = entry->size, .reason = "unfinished"};
     OUTHAUL_CHECK(disk.remove(entry->name));
   }
   return nullptr;
@@ -99,7 +100,11 @@ Task<Result<void>> Journal::recover() {
     co_return co_await sync_current();
   }
   const auto& contents = loaded->contents;
-  recovery_ = {.records = contents.frames.size(), .file = loaded->name, .cut_offset = {}, .cut_bytes = 0, .reason = {}};
+  recovery_ = {.records = contents.frames.size(),
+               .file = loaded->name,
+               .cut_offset = {},
+               .cut_bytes = 0,
+               .reason = {}};
   if (!contents.cut_reason.empty()) {
     recovery_.cut_offset = contents.whole_bytes;
     recovery_.cut_bytes = loaded->bytes.size() - contents.whole_bytes;
@@ -116,9 +121,11 @@ Task<Result<void>> Journal::recover() {
 
 Result<void> Journal::replay(const std::vector<JournalFrame>& frames) {
   for (const auto& frame : frames) {
-    const auto owner = std::ranges::find_if(owners_, [&](JournalOwner* one) { return one->owns(frame.type); });
+    const auto owner =
+        std::ranges::find_if(owners_, [&](JournalOwner* one) { return one->owns(frame.type); });
     if (owner == owners_.end()) {
-      return fail(Error(ErrorCode::journal_corrupt, fmt::format("{}: record of unknown type {}", recovery_.file, frame.type))
+      return fail(Error(ErrorCode::journal_corrupt,
+                        fmt::format("{}: record of unknown type {}", recovery_.file, frame.type))
                       .with("file", recovery_.file));
     }
     OUTHAUL_CHECK((*owner)->replay(frame.type, frame.payload));

@@ -48,19 +48,22 @@ struct FrameFault {
 };
 
 // The frame at `offset`; the reason when there is no whole one.
-std::expected<FoundFrame, FrameFault> frame_at(ByteView file, std::uint64_t generation, std::uint64_t offset) {
+std::expected<FoundFrame, FrameFault> frame_at(ByteView file, std::uint64_t generation,
+                                               std::uint64_t offset) {
   const auto fault = [](const char* reason) { return std::unexpected(FrameFault{reason}); };
   const ByteView rest = file.substr(offset);
   if (rest.size() < journal_frame_bytes) return fault("cut in a frame's header");
   const char* at = rest.data();
   if (get_le<std::uint16_t>(at) != frame_magic) return fault("no frame where one should start");
-  if (at[flags_at] != 0 || get_le<std::uint32_t>(at + reserved_at) != 0) return fault("unknown flags in a frame");
+  if (at[flags_at] != 0 || get_le<std::uint32_t>(at + reserved_at) != 0)
+    return fault("unknown flags in a frame");
   const auto length = get_le<std::uint32_t>(at + length_at);
   if (length > max_journal_payload_bytes) return fault("frame longer than the limit");
   if (rest.size() - journal_frame_bytes < length) return fault("cut in a frame's payload");
   const ByteView payload = rest.substr(journal_frame_bytes, length);
   const FramePlace place{.generation = generation, .offset = offset, .synced = 0};
-  if (checksum_of(place, at, {&payload, 1}) != get_le<std::uint32_t>(at + crc_at)) return fault("checksum does not match");
+  if (checksum_of(place, at, {&payload, 1}) != get_le<std::uint32_t>(at + crc_at))
+    return fault("checksum does not match");
   const JournalFrame frame{.type = static_cast<std::uint8_t>(at[type_at]), .payload = payload};
   return FoundFrame{.frame = frame, .synced = get_le<std::uint64_t>(at + synced_at)};
 }
@@ -70,10 +73,12 @@ std::optional<std::uint64_t> find_later_frame(ByteView file, std::uint64_t gener
   char magic[2];
   put_le(magic, frame_magic);
   std::uint64_t searched = 0;
-  for (auto at = file.find(ByteView(magic, 2), bad + 1); at != file.npos; at = file.find(ByteView(magic, 2), at + 1)) {
+  for (auto at = file.find(ByteView(magic, 2), bad + 1); at != file.npos;
+       at = file.find(ByteView(magic, 2), at + 1)) {
     if (frame_at(file, generation, at)) return at;
     if (file.size() - at < journal_frame_bytes) return std::nullopt;
-    searched += std::min<std::uint64_t>(get_le<std::uint32_t>(file.data() + at + length_at), max_journal_payload_bytes);
+    searched += std::min<std::uint64_t>(get_le<std::uint32_t>(file.data() + at + length_at),
+                                        max_journal_payload_bytes);
     if (searched > max_search_bytes) return std::nullopt;
   }
   return std::nullopt;

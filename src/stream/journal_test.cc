@@ -92,7 +92,8 @@ TEST_F(JournalTest, WhenTheDirectoryIsEmpty_ThenAJournalIsMade) {
 TEST_F(JournalTest, WhenTheProcessIsKilled_ThenAllThatWasAppendedIsThere) {
   {
     const auto process = start();
-    for (const auto* note : {"a", "", "b"}) ASSERT_TRUE(process->owner.add(*process->journal, note).has_value());
+    for (const auto* note : {"a", "", "b"})
+      ASSERT_TRUE(process->owner.add(*process->journal, note).has_value());
   }
 
   const auto next = start();
@@ -336,7 +337,8 @@ void run_crashes(std::uint64_t seed) {
     asio::io_context io;
     MemoryDisk disk(image, io.get_executor(), clock);
     Notes owner;
-    auto opened = run_task(io, Journal::open(disk, {&owner}, {.min_checkpoint_bytes = 300 + random.below(600)}));
+    auto opened =
+        run_task(io, Journal::open(disk, {&owner}, {.min_checkpoint_bytes = 300 + random.below(600)}));
     ASSERT_TRUE(opened.has_value()) << opened.error().what();
     auto& journal = **opened;
     // All that was acknowledged, and a prefix of what was written after it.

@@ -15,10 +15,12 @@ class MemoryFile final : public File {
 
   Result<void> append(std::span<const ByteView> parts) override {
     OUTHAUL_CHECK(disk_.check_alive());
-    if (disk_.faults.fail_appends) return fail(ErrorCode::unavailable, "memory disk: append was told to fail");
+    if (disk_.faults.fail_appends)
+      return fail(ErrorCode::unavailable, "memory disk: append was told to fail");
     std::uint64_t count = 0;
     for (const auto part : parts) count += part.size();
-    if (disk_.image_.used_bytes() + count > disk_.image_.capacity) return fail(ErrorCode::disk_full, "memory disk: full");
+    if (disk_.image_.used_bytes() + count > disk_.image_.capacity)
+      return fail(ErrorCode::disk_full, "memory disk: full");
     for (const auto part : parts) content_->bytes.append(part);
     return {};
   }
@@ -79,7 +81,8 @@ void MemoryDiskImage::lose_power(Random& random) {
     const std::uint64_t unsynced = content->bytes.size() - content->synced;
     const std::uint64_t kept = unsynced == 0 ? 0 : random.below(unsynced + 1);
     // The last write may have reached the platter in part: its bytes are anything.
-    const std::uint64_t torn = kept == 0 || random.below(2) == 0 ? 0 : random.below(std::min<std::uint64_t>(kept, 64)) + 1;
+    const std::uint64_t torn =
+        kept == 0 || random.below(2) == 0 ? 0 : random.below(std::min<std::uint64_t>(kept, 64)) + 1;
     content->bytes.resize(content->synced + kept - torn);
     content->bytes += random.bytes(torn);
     content->synced = content->bytes.size();
@@ -105,7 +108,8 @@ Task<Result<bool>> MemoryDisk::pass_sync() {
 
 Result<std::unique_ptr<File>> MemoryDisk::open(const std::string& name, OpenMode mode) {
   OUTHAUL_CHECK(check_alive());
-  if (!is_file_name(name)) return fail(ErrorCode::invalid, "file name: not 1 to 128 characters of [a-z0-9._-]");
+  if (!is_file_name(name))
+    return fail(ErrorCode::invalid, "file name: not 1 to 128 characters of [a-z0-9._-]");
   const auto found = image_.files.find(name);
   if (mode == OpenMode::existing) {
     if (found == image_.files.end()) return fail(ErrorCode::not_found, "open " + name + ": no such file");

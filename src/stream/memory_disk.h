@@ -30,8 +30,9 @@ class MemoryDiskImage {
   Files durable_entries;  // names as of the last sync_directory
 
   std::uint64_t used_bytes() const;
-  // The machine loses power (when only a process dies, nothing is lost): of each file the synced part survives, then a random part of the rest,
-  // whose last bytes may be torn (garbage); unsynced names may vanish, unsynced removals come back.
+  // The machine loses power (when only a process dies, nothing is lost): of each file the synced part
+  // survives, then a random part of the rest, whose last bytes may be torn (garbage); unsynced names may
+  // vanish, unsynced removals come back.
   void lose_power(Random& random);
 
  private:

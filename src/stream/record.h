@@ -36,7 +36,9 @@ inline constexpr std::size_t max_record_bytes = record_header_bytes + max_record
 inline constexpr std::size_t gap_payload_bytes = 8;
 inline constexpr std::uint64_t max_stream_offset = UINT64_MAX >> 1U;  // where a record may end
 
-constexpr bool completes_stream(RecordKind kind) { return kind == RecordKind::result || kind == RecordKind::end; }
+constexpr bool completes_stream(RecordKind kind) {
+  return kind == RecordKind::result || kind == RecordKind::end;
+}
 
 struct RecordHeader {
   RecordKind kind = RecordKind::standard_output;
@@ -72,7 +74,9 @@ class EncodedRecord {
   // A gap of `missing` > 0 bytes.
   static EncodedRecord make_gap(std::uint64_t offset, WallTime time, std::uint64_t missing);
   // For bytes that parse_record has just accepted.
-  static EncodedRecord assume(const RecordHeader& header, SharedSlice bytes) { return {header, std::move(bytes)}; }
+  static EncodedRecord assume(const RecordHeader& header, SharedSlice bytes) {
+    return {header, std::move(bytes)};
+  }
 
   const RecordHeader& header() const { return header_; }
   const SharedSlice& bytes() const { return bytes_; }

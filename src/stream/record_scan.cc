@@ -23,7 +23,8 @@ bool is_damaged(ByteView rest, std::uint64_t expected) {
   std::uint64_t searched = 0;
   for (auto at = rest.find(magic, 1); at != rest.npos; at = rest.find(magic, at + 1)) {
     const auto header = parse_record_header(rest.substr(at));
-    // A gap before it may have moved the offset anywhere, but a record never begins before its predecessor ends.
+    // A gap before it may have moved the offset anywhere, but a record never begins before its predecessor
+    // ends.
     if (!header || header->offset < expected) continue;
     if (parse_record(rest.substr(at))) return !has_zero_sector(rest, 0, at);
     searched += header->length;

@@ -36,7 +36,13 @@ TEST(Record, WhenItIsEncoded_ThenTheBytesAreThoseOfTheFormat) {
 
 // proves X3
 TEST(Record, WhenItIsParsed_ThenAnyBytesComeBackAsTheyWere) {
-  const std::vector<Bytes> payloads = {"plain", Bytes("\0\0", 2), "\xc3", "\xa9", "\x1b[3", "1m\r", "\xb0\xa1\xff\xfe",
+  const std::vector<Bytes> payloads = {"plain",
+                                       Bytes("\0\0", 2),
+                                       "\xc3",
+                                       "\xa9",
+                                       "\x1b[3",
+                                       "1m\r",
+                                       "\xb0\xa1\xff\xfe",
                                        Bytes(max_record_payload_bytes, '\xee')};
   for (const auto& payload : payloads) {
     const Bytes record = encoded(RecordKind::standard_output, 7, payload) + "what follows";

@@ -29,7 +29,8 @@ Result<WriterCursor::Acceptance> WriterCursor::accept(StreamPosition reader, con
   return Acceptance::go_on;
 }
 
-std::optional<WriterCursor::Sending> WriterCursor::next(const WriterHoldings& held, std::size_t credit) const {
+std::optional<WriterCursor::Sending> WriterCursor::next(const WriterHoldings& held,
+                                                        std::size_t credit) const {
   if (credit == 0 || next_.complete || next_.offset > held.end) return std::nullopt;
   if (next_.offset == held.end && !held.complete) return std::nullopt;
   return Sending{.from = next_.offset, .max_bytes = credit};

@@ -87,7 +87,7 @@ class ReaderCursor {
   enum class Verdict {
     append,       // whole, in order
     append_tail,  // its first part is known: append from position() on
-    ignore,     // known already, or sent before the writer saw our position
+    ignore,       // known already, or sent before the writer saw our position
   };
   // Judges the next record of the channel and moves on. Fails with stream_gap when bytes are missing
   // before it and protocol_violation for one after the completing record.
@@ -95,7 +95,8 @@ class ReaderCursor {
   StreamPosition position() const { return position_; }
 
  private:
-  ReaderCursor(StreamPosition position, bool awaits_rewind) : position_(position), awaits_rewind_(awaits_rewind) {}
+  ReaderCursor(StreamPosition position, bool awaits_rewind)
+      : position_(position), awaits_rewind_(awaits_rewind) {}
   StreamPosition position_;
   bool awaits_rewind_;  // the writer began past our position: what is ahead is not lost, it will come again
 };

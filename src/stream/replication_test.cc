@@ -52,8 +52,9 @@ TEST(WriterCursor, WhenTheReaderStandsElsewhere_ThenSendingGoesOnThere) {
     std::uint64_t next;
   };
   // The writer knew of 40 and has sent up to 60.
-  for (const auto& row : {Row{"a restored reader is behind", 20, 20}, Row{"just there", 40, 60},
-                          Row{"it has had some of it", 50, 60}, Row{"it is ahead of what was sent", 80, 80}}) {
+  for (const auto& row :
+       {Row{"a restored reader is behind", 20, 20}, Row{"just there", 40, 60},
+        Row{"it has had some of it", 50, 60}, Row{"it is ahead of what was sent", 80, 80}}) {
     SCOPED_TRACE(row.name);
     WriterCursor writer({40, false});
     ASSERT_EQ(writer.open(held).from, 40U);
@@ -110,7 +111,8 @@ TEST(WriterCursor, WhenAcknowledgementsComeLate_ThenNothingGoesBack) {
 }
 
 TEST(ReaderCursor, WhenTheIncarnationIsAnother_ThenItIsAConflict) {
-  const ReaderCursor::Peer peer{.incarnation = *Incarnation::parse("12345678"), .from = 0, .dropped_before = 0};
+  const ReaderCursor::Peer peer{
+      .incarnation = *Incarnation::parse("12345678"), .from = 0, .dropped_before = 0};
   const ReaderCursor::Held held{.incarnation = *Incarnation::parse("12345679"), .position = {}};
 
   EXPECT_EQ(ReaderCursor::open(peer, held).error().code(), ErrorCode::conflict);

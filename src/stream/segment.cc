@@ -58,6 +58,38 @@ struct SegmentLog::Segment {
   }
 };
 
+struct SegmentLog::Wanted {
+  std::uint64_t from = 0;
+  std::size_t max_bytes = 0;
+  bool with_completing = false;
+};
+
+// Adds the whole records at the front of a block to the chunk, the first one cut where the reader stands;
+// gives how much of the block they are.
+std::size_t SegmentLog::take_records(const SharedSlice& block, const Wanted& wanted, ReadChunk& chunk) {
+  std::size_t at = 0;
+  std::size_t uncut_from = 0;
+  while (at < block.size()) {
+    const auto record = parse_record(block.view().substr(at));
+    if (!record) break;
+    const bool completes = completes_stream(record->header.kind);
+    if (completes && !wanted.with_completing) break;
+    if (at > 0 && at + record->size() > wanted.max_bytes) break;
+    if (record->header.offset < wanted.from) {
+      const auto whole = EncodedRecord::assume(record->header, block.part(at, record->size()));
+      chunk.add(whole.tail_from(wanted.from));
+      uncut_from = at + record->size();
+    }
+    at += record->size();
+    chunk.next = {record->end_offset(), completes};
+  }
+  if (at > uncut_from) {
+    chunk.slices.push_back(block.part(uncut_from, at - uncut_from));
+    chunk.bytes += at - uncut_from;
+  }
+  return at;
+}
+
 void ReadChunk::add(const EncodedRecord& record) {
   slices.push_back(record.bytes());
   bytes += record.bytes().size();
@@ -82,7 +114,8 @@ SegmentLog::~SegmentLog() = default;
 
 std::uint64_t SegmentLog::start() const { return segments_.empty() ? end_.offset : segments_.front()->start; }
 
-Result<std::vector<SegmentCut>> SegmentLog::load(const std::vector<FileEntry>& files, std::uint64_t trusted_until) {
+Result<std::vector<SegmentCut>> SegmentLog::load(const std::vector<FileEntry>& files,
+                                                 std::uint64_t trusted_until) {
   trusted_until_ = trusted_until;
   std::vector<SegmentCut> cuts;
   for (std::size_t i = 0; i < files.size(); ++i) {
@@ -135,8 +168,10 @@ Result<std::optional<SegmentCut>> SegmentLog::scan(Segment& segment) {
       const auto record = parse_record(ByteView(block).substr(at));
       const bool fits = record && record->header.offset == end_.offset && !end_.complete;
       // A record at the block's edge is whole in the next block.
-      if (!fits && (at == block.size() || (!is_last_block && at > 0 && block.size() - at < max_record_bytes))) break;
-      if (!fits) return cut_at(segment, *file, place + at, record ? "records do not continue" : record.error().what());
+      if (!fits && (at == block.size() || (!is_last_block && at > 0 && block.size() - at < max_record_bytes)))
+        break;
+      if (!fits)
+        return cut_at(segment, *file, place + at, record ? "records do not continue" : record.error().what());
       segment.note(record->header.offset, place + at);
       end_ = {record->end_offset(), completes_stream(record->header.kind)};
       at += record->size();
@@ -251,40 +286,20 @@ Result<std::uint64_t> SegmentLog::locate(Segment& segment, std::uint64_t offset)
   return at.place;
 }
 
-// Adds records of one file to the chunk; gives whether the reader should go on in the next file.
-Result<bool> SegmentLog::read_some(Segment& segment, std::uint64_t from, std::size_t max_bytes, ReadChunk& chunk,
-                                   bool with_completing) {
-  OUTHAUL_TRY(place, locate(segment, from));
+// Adds the records of one file to the chunk; gives whether the reader should go on in the next file.
+Result<bool> SegmentLog::read_some(Segment& segment, const Wanted& wanted, ReadChunk& chunk) {
+  OUTHAUL_TRY(place, locate(segment, wanted.from));
   if (place >= segment.bytes) return true;
   OUTHAUL_TRY(file, file_of(segment));
   // The first record comes also when it is larger than the reader's limit.
-  const std::size_t wanted = std::max(max_bytes, chunk.bytes == 0 ? max_record_bytes : 0);
-  OUTHAUL_TRY(read, file->read_at(place, std::min<std::uint64_t>(wanted, segment.bytes - place)));
+  const std::size_t count = std::max(wanted.max_bytes, chunk.bytes == 0 ? max_record_bytes : 0);
+  OUTHAUL_TRY(read, file->read_at(place, std::min<std::uint64_t>(count, segment.bytes - place)));
   const SharedSlice block = share(std::move(read));
-  std::size_t at = 0;
-  std::size_t whole_from = 0;
-  while (at < block.size()) {
-    const auto record = parse_record(block.view().substr(at));
-    // Later in the block it is most likely cut by the block's end: the next read starts with it.
-    if (!record && at == 0 && chunk.bytes == 0) return damaged(segment.name, place);
-    if (!record) break;
-    const bool completes = completes_stream(record->header.kind);
-    if (completes && !with_completing) break;
-    if (at > 0 && at + record->size() > max_bytes) break;
-    if (record->header.offset < from) {
-      const auto whole = EncodedRecord::assume(record->header, block.part(at, record->size()));
-      chunk.add(whole.tail_from(from));
-      whole_from = at + record->size();
-    }
-    at += record->size();
-    chunk.next = {record->end_offset(), completes};
-  }
-  if (at > whole_from) {
-    chunk.slices.push_back(block.part(whole_from, at - whole_from));
-    chunk.bytes += at - whole_from;
-  }
-  const bool is_read_out = place + at >= segment.bytes;
-  if (!chunk.next.complete) segment.last_read = {chunk.next.offset, place + at};
+  const std::size_t taken = take_records(block, wanted, chunk);
+  // A bad record later in the block is most likely cut by the block's end: the next read begins with it.
+  if (taken == 0 && chunk.bytes == 0 && !parse_record(block.view())) return damaged(segment.name, place);
+  const bool is_read_out = place + taken >= segment.bytes;
+  if (!chunk.next.complete) segment.last_read = {chunk.next.offset, place + taken};
   if (is_read_out && &segment != segments_.back().get() && segment.is_synced()) segment.file = nullptr;
   return is_read_out;
 }
@@ -295,8 +310,10 @@ Result<ReadChunk> SegmentLog::read(std::uint64_t from, std::size_t max_bytes, bo
   const auto after = std::ranges::upper_bound(segments_, from, {}, &Segment::start);
   auto at = after == segments_.begin() ? after : std::prev(after);
   for (; at != segments_.end() && (chunk.bytes == 0 || chunk.bytes < max_bytes); ++at) {
-    OUTHAUL_TRY(goes_on, read_some(**at, chunk.next.offset, max_bytes - std::min(max_bytes, chunk.bytes), chunk,
-                                   with_completing));
+    const Wanted rest{.from = chunk.next.offset,
+                      .max_bytes = max_bytes - std::min(max_bytes, chunk.bytes),
+                      .with_completing = with_completing};
+    OUTHAUL_TRY(goes_on, read_some(**at, rest, chunk));
     if (!goes_on) break;
   }
   return chunk;

@@ -43,8 +43,8 @@ class SegmentLog {
   SegmentLog& operator=(const SegmentLog&) = delete;
 
   // Takes over the files of an earlier process, sorted by name. Those that end at or before
-  // `trusted_until` were durable and are not read through; of the others every whole record is kept and a torn
-  // end is cut off. Fails with unavailable.
+  // `trusted_until` were durable and are not read through; of the others every whole record is kept and a
+  // torn end is cut off. Fails with unavailable.
   Result<std::vector<SegmentCut>> load(const std::vector<FileEntry>& files, std::uint64_t trusted_until);
 
   // Appends at end(); the first one may have any offset. Fails with disk_full or unavailable.
@@ -53,8 +53,8 @@ class SegmentLog {
   // A failure is for good. The log may be destroyed meanwhile if the caller shares its ownership.
   Task<Result<void>> sync();
 
-  // Whole records from `from`, which lies in [start(), end()]. The completing record is left out unless asked for.
-  // Fails with journal_corrupt (details: file, offset), disk errors.
+  // Whole records from `from`, which lies in [start(), end()]. The completing record is left out unless asked
+  // for. Fails with journal_corrupt (details: file, offset), disk errors.
   Result<ReadChunk> read(std::uint64_t from, std::size_t max_bytes, bool with_completing);
 
   // Gives up whole files before `up_to` (never the last) and returns their names, to be removed
@@ -75,6 +75,7 @@ class SegmentLog {
 
  private:
   struct Segment;
+  struct Wanted;
   using SegmentPtr = std::shared_ptr<Segment>;  // shared with a sync under way
 
   Result<void> begin_segment(std::uint64_t offset);
@@ -84,8 +85,8 @@ class SegmentLog {
                                            const std::string& reason);
   Result<std::shared_ptr<File>> file_of(Segment& segment);
   Result<std::uint64_t> locate(Segment& segment, std::uint64_t offset);
-  Result<bool> read_some(Segment& segment, std::uint64_t from, std::size_t max_bytes, ReadChunk& chunk,
-                         bool with_completing);
+  static std::size_t take_records(const SharedSlice& block, const Wanted& wanted, ReadChunk& chunk);
+  Result<bool> read_some(Segment& segment, const Wanted& wanted, ReadChunk& chunk);
   Task<Result<void>> sync_files(std::vector<SegmentPtr> segments);
 
   Disk& disk_;

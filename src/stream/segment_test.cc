@@ -17,7 +17,8 @@ constexpr const char* first_name = "seg-str-0-0000000000000000";
 class SegmentTest : public ::testing::Test {
  protected:
   static EncodedRecord output(std::uint64_t offset, std::size_t size) {
-    return EncodedRecord::make(RecordKind::standard_output, offset, {}, Bytes(size, static_cast<char>('a' + offset % 26)));
+    return EncodedRecord::make(RecordKind::standard_output, offset, {},
+                               Bytes(size, static_cast<char>('a' + offset % 26)));
   }
   // Six records in one file; gives where each begins in it, and its end.
   std::vector<std::uint64_t> write_six() {
@@ -125,7 +126,8 @@ TEST_F(SegmentTest, WhenAPayloadHoldsRecords_ThenATornEndIsNoDamage) {
   SegmentLog log(disk, prefix, 1U << 20U);
   ASSERT_TRUE(log.append(output(0, 300)).has_value());
   const Bytes inner(output(0, 100).bytes().view());
-  ASSERT_TRUE(log.append(EncodedRecord::make(RecordKind::standard_output, 300, {}, inner + inner + inner)).has_value());
+  ASSERT_TRUE(log.append(EncodedRecord::make(RecordKind::standard_output, 300, {}, inner + inner + inner))
+                  .has_value());
   file().resize(file().size() - 1);
   SegmentLog next(disk, prefix, 1U << 20U);
 

@@ -38,7 +38,9 @@ class CrashRun {
   };
   struct Process {
     explicit Process(CrashRun& run)
-        : disk(run.image_, io.get_executor(), run.clock_), store(io.get_executor(), disk, limits()), waiters(io.get_executor()) {}
+        : disk(run.image_, io.get_executor(), run.clock_),
+          store(io.get_executor(), disk, limits()),
+          waiters(io.get_executor()) {}
     DyingContext io;
     MemoryDisk disk;
     StreamStore store;
@@ -59,7 +61,8 @@ class CrashRun {
 
   void live() {
     process_ = std::make_unique<Process>(*this);
-    auto opened = testing::run_task(process_->io, Journal::open(process_->disk, {&process_->store}, {.min_checkpoint_bytes = 4000}));
+    auto opened = testing::run_task(
+        process_->io, Journal::open(process_->disk, {&process_->store}, {.min_checkpoint_bytes = 4000}));
     ASSERT_TRUE(opened.has_value()) << opened.error().what();
     process_->journal = std::move(*opened);
     const auto recovered = testing::run_task(process_->io, process_->store.recover(*process_->journal));
@@ -110,7 +113,8 @@ class CrashRun {
   void act() {
     const auto dice = random_.below(20);
     if (dice == 0 || streams_.empty()) return make();
-    auto& [id, known] = *std::next(streams_.begin(), static_cast<std::ptrdiff_t>(random_.below(streams_.size())));
+    auto& [id, known] =
+        *std::next(streams_.begin(), static_cast<std::ptrdiff_t>(random_.below(streams_.size())));
     if (dice < 10) return write(id, known, dice == 9 && random_.below(3) == 0);
     if (dice < 14) return await_durable(id);
     if (dice == 14) return drop(id, known);

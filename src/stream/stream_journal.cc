@@ -58,19 +58,16 @@ Bytes encode_begins_at(StreamNumber number, StreamPosition position) {
 Bytes encode_forgotten(StreamNumber number) { return encode_record_prefix(number); }
 
 Result<StreamJournalEntry> parse_stream_journal(std::uint8_t type, ByteView payload) {
-  if (type < 1 || type > static_cast<std::uint8_t>(StreamJournalType::forgotten)) return malformed("unknown stream record");
+  if (type < 1 || type > static_cast<std::uint8_t>(StreamJournalType::forgotten))
+    return malformed("unknown stream record");
   if (payload.size() < number_bytes) return malformed("a stream record without a number");
   StreamJournalEntry entry;
   entry.type = static_cast<StreamJournalType>(type);
   entry.number = get_le<StreamNumber>(payload.data());
   const ByteView rest = payload.substr(number_bytes);
   switch (entry.type) {
-    case StreamJournalType::created:
-      OUTHAUL_CHECK(parse_created(rest, entry));
-      break;
-    case StreamJournalType::record:
-      OUTHAUL_CHECK(parse_encoded(rest, entry));
-      break;
+    case StreamJournalType::created: OUTHAUL_CHECK(parse_created(rest, entry)); break;
+    case StreamJournalType::record: OUTHAUL_CHECK(parse_encoded(rest, entry)); break;
     case StreamJournalType::in_segments:
       if (rest.size() != offset_bytes) return malformed("a segment mark of a wrong size");
       entry.position.offset = get_le<std::uint64_t>(rest.data());

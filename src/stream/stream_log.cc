@@ -28,7 +28,8 @@ Result<ReadChunk> StreamLog::read(std::uint64_t from, std::size_t max_bytes) con
                     .with("start", std::to_string(start)));
   }
   if (from > end.offset) return fail(ErrorCode::invalid, "stream: offset past the end");
-  if (is_damaged && from == end.offset) return fail(ErrorCode::journal_corrupt, "stream: damaged from this offset on");
+  if (is_damaged && from == end.offset)
+    return fail(ErrorCode::journal_corrupt, "stream: damaged from this offset on");
   ReadChunk chunk;
   chunk.next = {from, false};
   const bool with_completing = is_visibly_complete();

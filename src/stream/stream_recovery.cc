@@ -7,10 +7,13 @@
 namespace outhaul::stream {
 namespace {
 
-std::unexpected<Error> corrupt(const char* what) { return fail(ErrorCode::journal_corrupt, std::string("journal: ") + what); }
+std::unexpected<Error> corrupt(const char* what) {
+  return fail(ErrorCode::journal_corrupt, std::string("journal: ") + what);
+}
 
 Result<void> replay_record(StreamLog& log, const StreamJournalEntry& entry) {
-  if (entry.record.header.offset != log.end.offset || log.end.complete) return corrupt("stream records do not continue");
+  if (entry.record.header.offset != log.end.offset || log.end.complete)
+    return corrupt("stream records do not continue");
   log.note_appended(EncodedRecord::assume(entry.record.header, SharedSlice::copy(entry.encoded)));
   return {};
 }
@@ -34,7 +37,8 @@ bool has_first_file(const StreamLog& log, const std::vector<FileEntry>& files) {
 Result<void> StreamStore::replay_created(const StreamJournalEntry& entry) {
   auto id = StreamId::parse(entry.id);
   if (!id) return corrupt("a stream whose id is none");
-  if (find_log(*id) != nullptr || parts_->by_number.contains(entry.number)) return corrupt("a stream made twice");
+  if (find_log(*id) != nullptr || parts_->by_number.contains(entry.number))
+    return corrupt("a stream made twice");
   auto log = std::make_shared<StreamLog>(*id, entry.number, entry.incarnation);
   parts_->next_number = std::max(parts_->next_number, entry.number + 1);
   parts_->by_number[entry.number] = log.get();
@@ -49,14 +53,9 @@ Result<void> StreamStore::replay(JournalType type, ByteView payload) {
   if (found == parts_->by_number.end()) return corrupt("a record of a stream that was not made");
   StreamLog& log = *found->second;
   switch (entry.type) {
-    case StreamJournalType::record:
-      return replay_record(log, entry);
-    case StreamJournalType::in_segments:
-      replay_in_segments(log, entry);
-      return {};
-    case StreamJournalType::begins_at:
-      log.begin_at(entry.position);
-      return {};
+    case StreamJournalType::record: return replay_record(log, entry);
+    case StreamJournalType::in_segments: replay_in_segments(log, entry); return {};
+    case StreamJournalType::begins_at: log.begin_at(entry.position); return {};
     default: {
       const StreamId id = log.id;
       parts_->by_number.erase(entry.number);
@@ -68,15 +67,18 @@ Result<void> StreamStore::replay(JournalType type, ByteView payload) {
 
 Result<void> StreamStore::write_live(Journal& journal) {
   for (const auto& [id, log] : parts_->logs) {
-    OUTHAUL_CHECK(journal.append(type_of(StreamJournalType::created), encode_created(log->number, log->incarnation, id.text())));
+    OUTHAUL_CHECK(journal.append(type_of(StreamJournalType::created),
+                                 encode_created(log->number, log->incarnation, id.text())));
     const bool is_in_segments = log->segments != nullptr && log->head.empty();
     const bool is_empty = !is_in_segments && log->head.empty() && log->tail.is_empty();
     const StreamPosition begin = is_empty ? log->end : StreamPosition{log->start, false};
-    OUTHAUL_CHECK(journal.append(type_of(StreamJournalType::begins_at), encode_begins_at(log->number, begin)));
+    OUTHAUL_CHECK(
+        journal.append(type_of(StreamJournalType::begins_at), encode_begins_at(log->number, begin)));
     if (is_in_segments) {
       // Damage keeps the mark that proves it.
       const std::uint64_t synced = std::max(log->segments->synced().offset, log->marked);
-      OUTHAUL_CHECK(journal.append(type_of(StreamJournalType::in_segments), encode_in_segments(log->number, synced)));
+      OUTHAUL_CHECK(
+          journal.append(type_of(StreamJournalType::in_segments), encode_in_segments(log->number, synced)));
       continue;
     }
     const Bytes prefix = encode_record_prefix(log->number);
@@ -113,7 +115,8 @@ Task<Result<void>> StreamStore::recover(Journal& journal) {
 }
 
 // Takes the stream's files out of `files`, and removes those that it had given up.
-Result<std::vector<FileEntry>> StreamStore::take_files_of(const StreamLog& log, std::vector<FileEntry>& files) {
+Result<std::vector<FileEntry>> StreamStore::take_files_of(const StreamLog& log,
+                                                          std::vector<FileEntry>& files) {
   const std::string prefix = segment_name_prefix(log.id.text(), log.incarnation);
   std::vector<FileEntry> own;
   for (const auto& file : files) {
@@ -144,8 +147,8 @@ Result<void> StreamStore::refuse_files(StreamLog& log, std::vector<FileEntry>& f
 
 Result<void> StreamStore::load_segments(StreamLog& log, std::vector<FileEntry> files) {
   if (!files.empty() && !has_first_file(log, files)) OUTHAUL_CHECK(refuse_files(log, files));
-  auto segments = std::make_shared<SegmentLog>(parts_->disk, segment_name_prefix(log.id.text(), log.incarnation),
-                                               parts_->config.segment_bytes);
+  auto segments = std::make_shared<SegmentLog>(
+      parts_->disk, segment_name_prefix(log.id.text(), log.incarnation), parts_->config.segment_bytes);
   OUTHAUL_TRY(cuts, segments->load(files, log.marked));
   for (const auto& cut : cuts) log.is_damaged = log.is_damaged || cut.is_damage;
   std::ranges::move(cuts, std::back_inserter(recovery_.cuts));
@@ -157,7 +160,8 @@ Result<void> StreamStore::load_segments(StreamLog& log, std::vector<FileEntry> f
   if (segments->is_empty() && log.marked <= log.start) return {};
   if (!log.is_damaged) OUTHAUL_CHECK(join_with_journal(log, *segments));
   if (!segments->is_empty()) log.start = segments->start();
-  log.end = segments->is_empty() ? StreamPosition{log.start, false} : StreamPosition{segments->end(), segments->is_complete()};
+  log.end = segments->is_empty() ? StreamPosition{log.start, false}
+                                 : StreamPosition{segments->end(), segments->is_complete()};
   log.tail.clear();
   log.segments = std::move(segments);
   return {};
@@ -168,7 +172,8 @@ Result<void> StreamStore::join_with_journal(StreamLog& log, SegmentLog& segments
   for (const auto& record : log.tail.records()) {
     const bool is_new_end = completes_stream(record.header().kind) && !segments.is_complete();
     if (record.end_offset() <= segments.end() && !is_new_end) continue;
-    if (record.header().offset > segments.end()) return corrupt("a stream's segments and records do not meet");
+    if (record.header().offset > segments.end())
+      return corrupt("a stream's segments and records do not meet");
     OUTHAUL_CHECK(segments.append(record.tail_from(segments.end())));
   }
   return {};

@@ -72,7 +72,8 @@ Result<void> StreamStore::note_start(StreamLog& log) {
   return note_in_journal(log, type_of(StreamJournalType::begins_at), encode_begins_at(log.number, start));
 }
 
-Result<EncodedRecord> StreamStore::append(const StreamId& id, RecordKind kind, WallTime time, ByteView payload) {
+Result<EncodedRecord> StreamStore::append(const StreamId& id, RecordKind kind, WallTime time,
+                                          ByteView payload) {
   OUTHAUL_TRY(log, need_log(id));
   if (payload.size() > max_record_payload_bytes || (payload.empty() && !completes_stream(kind)) ||
       kind == RecordKind::gap) {
@@ -129,7 +130,8 @@ void StreamStore::release_reserve() { parts_->reserve.release(); }
 Result<void> StreamStore::keep(StreamLog& log, const EncodedRecord& record) {
   auto kept = keep_once(log, record);
   const bool is_full = !kept && kept.error().code() == ErrorCode::disk_full;
-  if (is_full && completes_stream(record.header().kind) && parts_->reserve.release()) kept = keep_once(log, record);
+  if (is_full && completes_stream(record.header().kind) && parts_->reserve.release())
+    kept = keep_once(log, record);
   if (!kept) return kept;
   if (log.segments != nullptr) {
     log.tail.shrink_to(parts_->config.tail_bytes);
@@ -143,7 +145,8 @@ Result<void> StreamStore::keep(StreamLog& log, const EncodedRecord& record) {
 
 Result<void> StreamStore::keep_once(StreamLog& log, const EncodedRecord& record) {
   const ByteView bytes = record.bytes().view();
-  if (log.segments == nullptr && log.tail.encoded_bytes() + bytes.size() > parts_->config.small_stream_bytes) {
+  if (log.segments == nullptr &&
+      log.tail.encoded_bytes() + bytes.size() > parts_->config.small_stream_bytes) {
     OUTHAUL_CHECK(move_to_segments(log));
   }
   if (log.segments != nullptr) {
@@ -158,12 +161,13 @@ Result<void> StreamStore::keep_once(StreamLog& log, const EncodedRecord& record)
   return {};
 }
 
-// The stream goes on in files of its own, which hold what the journal holds of it too. On failure it stays small.
+// The stream goes on in files of its own, which hold what the journal holds of it too. On failure it stays
+// small.
 Result<void> StreamStore::move_to_segments(StreamLog& log) {
   // From now on the journal's start is where the first file must begin.
   if (std::exchange(log.dropped_unmarked, 0) > 0) OUTHAUL_CHECK(note_start(log));
-  auto segments = std::make_shared<SegmentLog>(parts_->disk, segment_name_prefix(log.id.text(), log.incarnation),
-                                               parts_->config.segment_bytes);
+  auto segments = std::make_shared<SegmentLog>(
+      parts_->disk, segment_name_prefix(log.id.text(), log.incarnation), parts_->config.segment_bytes);
   for (const auto& record : log.tail.records()) {
     if (auto appended = segments->append(record); !appended) {
       for (const auto& name : segments->file_names()) (void)parts_->disk.remove(name);
@@ -180,7 +184,8 @@ Result<void> StreamStore::move_to_segments(StreamLog& log) {
 Result<void> StreamStore::adopt_position(const StreamId& id, StreamPosition position) {
   OUTHAUL_TRY(log, need_log(id));
   if (position <= log->end) return {};
-  OUTHAUL_CHECK(note_in_journal(*log, type_of(StreamJournalType::begins_at), encode_begins_at(log->number, position)));
+  OUTHAUL_CHECK(
+      note_in_journal(*log, type_of(StreamJournalType::begins_at), encode_begins_at(log->number, position)));
   if (log->segments) remove_when_durable(log->segments->file_names(), log->journal_position);
   log->segments = nullptr;
   log->head.clear();

@@ -8,7 +8,8 @@
 // Rules that hold for every reader: records come whole and in order; the record that completes a stream
 // is handed out only when it, and so all before it, is durable here.
 //
-// Order of life: StreamStore store(...); Journal::open(disk, {&store, ...}); co_await store.recover(*journal);
+// Order of life: StreamStore store(...); Journal::open(disk, {&store, ...}); co_await
+// store.recover(*journal);
 // ...; co_await store.close().
 // Runs on one strand, the disk's. Nothing here suspends unless it is a Task.
 #pragma once
@@ -32,11 +33,11 @@
 namespace outhaul::stream {
 
 struct StreamStoreConfig {
-  std::uint64_t small_stream_bytes = 256U << 10U;  // encoded; above it a stream has segments
-  std::uint64_t segment_bytes = 64U << 20U;        // a new file is begun past this
-  std::uint64_t flush_bytes = 8U << 20U;           // unsynced bytes that start a background sync
-  std::uint64_t tail_bytes = 1U << 20U;            // of a large stream, kept in memory for readers
-  std::uint64_t max_memory_bytes = 16U << 20U;     // of all streams
+  std::uint64_t small_stream_bytes = 256U << 10U;       // encoded; above it a stream has segments
+  std::uint64_t segment_bytes = 64U << 20U;             // a new file is begun past this
+  std::uint64_t flush_bytes = 8U << 20U;                // unsynced bytes that start a background sync
+  std::uint64_t tail_bytes = 1U << 20U;                 // of a large stream, kept in memory for readers
+  std::uint64_t max_memory_bytes = 16U << 20U;          // of all streams
   std::uint64_t quota_bytes = std::uint64_t{8} << 30U;  // encoded bytes of all streams on disk
   std::uint64_t free_floor_bytes = 64U << 20U;          // of the disk, left for others
   std::uint64_t reserve_bytes = 1U << 20U;              // file given up so that results fit on a full disk
@@ -93,7 +94,8 @@ class StreamStore final : public JournalOwner {
   // Appends a gap: `missing` bytes that were produced are left out here.
   Result<EncodedRecord> append_gap(const StreamId& id, WallTime time, std::uint64_t missing);
   // Appends a record of another writer as it is. One that begins before the end is cut to what is new.
-  // Fails with stream_gap when it begins after the end, conflict when the stream is complete, and as append().
+  // Fails with stream_gap when it begins after the end, conflict when the stream is complete, and as
+  // append().
   Result<AppendOutcome> append_encoded(const StreamId& id, const EncodedRecord& record);
   // The peer holds more than we do (we lost a tail in a crash): gives up all our bytes and goes on at
   // its position. Does nothing when `position` is not ahead.

@@ -80,7 +80,8 @@ class StreamStoreTest : public ::testing::Test {
     return "result";
   }
   // Everything from `from` on, as a reader with this limit sees it.
-  static Bytes read_all(StreamStore& store, const StreamId& id, std::uint64_t from, std::size_t max_bytes = 1000) {
+  static Bytes read_all(StreamStore& store, const StreamId& id, std::uint64_t from,
+                        std::size_t max_bytes = 1000) {
     Bytes payloads;
     for (;;) {
       const auto chunk = store.read(id, from, max_bytes);
@@ -223,8 +224,10 @@ TEST_F(StreamStoreTest, WhenRecordsOfAnotherWriterCome_ThenEachByteIsKeptOnce) {
   EXPECT_EQ(*store.append_encoded(id, record(0, "abc")), AppendOutcome::duplicate);
   EXPECT_EQ(*store.append_encoded(id, record(1, "bcde")), AppendOutcome::appended);
   EXPECT_EQ(store.append_encoded(id, record(6, "g")).error().code(), ErrorCode::stream_gap);
-  EXPECT_EQ(*store.append_encoded(id, EncodedRecord::make(RecordKind::end, 5, noon, "")), AppendOutcome::appended);
-  EXPECT_EQ(*store.append_encoded(id, EncodedRecord::make(RecordKind::end, 5, noon, "")), AppendOutcome::duplicate);
+  EXPECT_EQ(*store.append_encoded(id, EncodedRecord::make(RecordKind::end, 5, noon, "")),
+            AppendOutcome::appended);
+  EXPECT_EQ(*store.append_encoded(id, EncodedRecord::make(RecordKind::end, 5, noon, "")),
+            AppendOutcome::duplicate);
   EXPECT_EQ(store.append_encoded(id, record(5, "f")).error().code(), ErrorCode::conflict);
 
   ASSERT_TRUE(run_task(io, store.durable(id)).has_value());
@@ -406,7 +409,8 @@ TEST_F(StreamStoreTest, WhenTheDiskIsBelowItsFloor_ThenItSaysSo) {
   ASSERT_TRUE(process->store.create(id, incarnation).has_value());
   image.capacity = image.used_bytes() + 900;
 
-  EXPECT_EQ(process->store.append(id, RecordKind::standard_output, noon, "x").error().code(), ErrorCode::disk_full);
+  EXPECT_EQ(process->store.append(id, RecordKind::standard_output, noon, "x").error().code(),
+            ErrorCode::disk_full);
   image.capacity += 100'000;
   EXPECT_TRUE(process->store.append(id, RecordKind::standard_output, noon, "x").has_value());
 }

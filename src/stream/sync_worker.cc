@@ -63,11 +63,12 @@ void SyncQueue::start_next(const std::shared_ptr<State>& state) {
   state->running = std::exchange(state->next, nullptr);
   if (state->running == nullptr) return;
   // Weak: the worker's last holder may be this very state, and the thread must not join itself.
-  state->worker->sync(state->descriptor, state->depth, [weak = std::weak_ptr(state), batch = state->running](int error) {
-    batch->error_number = error;
-    batch->ended.set();
-    if (const auto alive = weak.lock()) start_next(alive);
-  });
+  state->worker->sync(state->descriptor, state->depth,
+                      [weak = std::weak_ptr(state), batch = state->running](int error) {
+                        batch->error_number = error;
+                        batch->ended.set();
+                        if (const auto alive = weak.lock()) start_next(alive);
+                      });
 }
 
 Task<int> SyncQueue::sync() {

@@ -62,7 +62,8 @@ class SyncWorker {
 // Group commit for one descriptor: while a sync runs, later callers wait for the next one, together.
 class SyncQueue {
  public:
-  SyncQueue(std::shared_ptr<SyncWorker> worker, std::shared_ptr<Descriptor> descriptor, SyncWorker::Depth depth);
+  SyncQueue(std::shared_ptr<SyncWorker> worker, std::shared_ptr<Descriptor> descriptor,
+            SyncWorker::Depth depth);
   // Gives the error number; everything that was written before the call is covered.
   Task<int> sync();
 

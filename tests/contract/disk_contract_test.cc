@@ -130,8 +130,9 @@ TEST_P(DiskContract, WhenOpenedInTheWrongMode_ThenTheCodeSaysWhy) {
 }
 
 TEST_P(DiskContract, WhenANameIsNone_ThenItIsInvalid) {
-  for (const std::string& name : {std::string(), std::string("../a"), std::string("a/b"), std::string(".hidden"),
-                                  std::string("A"), std::string("1a"), std::string("a\0b", 3), std::string(129, 'a')}) {
+  for (const std::string& name :
+       {std::string(), std::string("../a"), std::string("a/b"), std::string(".hidden"), std::string("A"),
+        std::string("1a"), std::string("a\0b", 3), std::string(129, 'a')}) {
     SCOPED_TRACE(name);
     EXPECT_EQ(disk().open(name, OpenMode::create).error().code(), ErrorCode::invalid);
   }

@@ -28,9 +28,11 @@ std::size_t count_records(ByteView bytes, std::size_t chunk) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const ByteView bytes(reinterpret_cast<const char*>(data), size);
-  // Random bytes never have the right checksum: seal what looks like one record, so that its rules are reached.
+  // Random bytes never have the right checksum: seal what looks like one record, so that its rules are
+  // reached.
   Bytes sealed(bytes);
-  if (const auto header = stream::parse_record_header(sealed); header && sealed.size() >= stream::record_header_bytes + header->length) {
+  if (const auto header = stream::parse_record_header(sealed);
+      header && sealed.size() >= stream::record_header_bytes + header->length) {
     stream::seal_record(*header, sealed.data());
     const auto record = stream::parse_record(sealed);
     if (record && record->end_offset() < record->header.offset) std::abort();
