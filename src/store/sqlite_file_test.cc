@@ -7,7 +7,6 @@
 
 #include <gtest/gtest.h>
 
-#include "crypto/digest.h"
 #include "store/migrations/migrations.h"
 #include "store/sqlite_transaction.h"
 #include "testing/scratch_directory.h"
@@ -239,15 +238,6 @@ TEST_F(SqliteFile, WhenThePathHoldsUnusualBytes_ThenItIsStillOneFile) {
 
   EXPECT_TRUE(check_sqlite(location_));
   EXPECT_TRUE(std::filesystem::exists(location_.path));
-}
-
-// proves O8
-TEST(Migrations, WhenTheyAreListed_ThenTheyAreNumberedInOrderAndTheirHashesHold) {
-  int expected = 0;
-  for (const auto& migration : migrations()) {
-    EXPECT_EQ(migration.number, ++expected);
-    EXPECT_EQ(migration.sha256, crypto::sha256_hex(migration.sql)) << migration.name;
-  }
 }
 
 }  // namespace
