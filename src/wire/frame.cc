@@ -38,25 +38,31 @@ bool is_code_word(ByteView word) {
          std::ranges::all_of(word, [](char c) { return ('a' <= c && c <= 'z') || c == '_'; });
 }
 
+Result<void> check_credit(const Frame& frame) {
+  if (frame.payload.size() != credit_bytes) return violation("frame: credit of another size");
+  if (credit_of(frame) == 0) return violation("frame: credit of nothing");
+  return {};
+}
+
+// The length prefix covers exactly the rest, and the rest is a code word.
+bool has_reset_code(const Frame& frame) {
+  return frame.payload.size() >= reset_prefix_bytes &&
+         read_u16(frame.payload, 0) == frame.payload.size() - reset_prefix_bytes &&
+         is_code_word(reset_code_of(frame));
+}
+
 Result<void> check_payload(const Frame& frame) {
   switch (frame.kind) {
     case FrameKind::data:
       // An empty one would cost the receiver work and the sender no credit.
       if (frame.payload.empty()) return violation("frame: empty data");
       break;
-    case FrameKind::credit:
-      if (frame.payload.size() != credit_bytes) return violation("frame: credit of another size");
-      if (credit_of(frame) == 0) return violation("frame: credit of nothing");
-      break;
+    case FrameKind::credit: return check_credit(frame);
     case FrameKind::finish:
       if (!frame.payload.empty()) return violation("frame: finish with a payload");
       break;
     case FrameKind::reset:
-      if (frame.payload.size() < reset_prefix_bytes ||
-          read_u16(frame.payload, 0) != frame.payload.size() - reset_prefix_bytes ||
-          !is_code_word(reset_code_of(frame))) {
-        return violation("frame: reset without a legal code");
-      }
+      if (!has_reset_code(frame)) return violation("frame: reset without a legal code");
       break;
     case FrameKind::open:
     case FrameKind::accept:

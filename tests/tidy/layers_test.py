@@ -37,7 +37,8 @@ def fault_of(path, quote, header, layers, root):
     folder = path.parts[1]
     folders, libraries = layers[folder]
     if path.stem.endswith("_test"):
-        folders, libraries = folders | {"testing"}, libraries | {"gtest", "asio"}
+        # A test links everything below its folder anyway, and may look at all of it.
+        folders, libraries = folders | reachable(folder, layers) | {"testing"}, libraries | {"gtest", "asio"}
     if quote == "<":
         library = library_of(header)
         return f"{folder} may not use {library}" if library and library not in libraries else None
@@ -119,6 +120,7 @@ class SampleTree(unittest.TestCase):
     def test_what_is_allowed_passes(self):
         self.assertEqual(self.faults("src/wire/c.cc", '#include "base/a.h"\n#include <string>\n'), [])
         self.assertEqual(self.faults("src/wire/c.cc", '#include "wire/b.h"\n#include <google/x.h>\n'), [])
+        self.assertEqual(self.faults("src/node/c_test.cc", '#include "base/a.h"\n#include <gtest/gtest.h>\n'), [])
 
     def test_each_kind_of_violation_is_named(self):
         rows = [
@@ -128,6 +130,7 @@ class SampleTree(unittest.TestCase):
             ("src/node/c.cc", '#include "outhaul/v1/task.pb.h"', "node may not include proto"),
             ("src/node/c.cc", '#include "nothing/here.h"', "is no file below src/"),
             ("src/node/deep/er/c.h", '#include "node/../base/b.h"', "is no file below src/"),
+            ("src/base/c_test.cc", '#include "wire/b.h"', "base may not include wire"),
             ("src/new/c.cc", "", "no line for new"),
         ]
         for name, text, fault in rows:
