@@ -49,7 +49,8 @@ class Database {
   // When fn fails, its changes alone are undone and its error is given. Otherwise:
   //   disk_full, unavailable  nothing of it is kept; the same work may succeed later
   //   store_corrupt           the file is damaged; nothing more is written
-  //   exhausted               max_queued are waiting; fn did not run
+  //   exhausted               max_queued are waiting, or another process holds the file's lock; fn did not
+  //   run
   // Transactions take effect in the order of the calls. Cancellation ends the wait and not the work: it
   // may still become durable. Resumes on the caller's executor.
   template <class Fn>
