@@ -18,11 +18,6 @@ struct Entry {
   bool is_read = false;
 };
 
-struct Fault {
-  int line = 0;
-  std::string text;
-};
-
 int line_of(const YAML::Mark& mark) { return mark.line + 1; }
 
 // Yaml-cpp throws; this is the adapter around it.
@@ -45,9 +40,9 @@ std::optional<std::string> scalar_of(const YAML::Node& value) {
 struct ConfigReader::State {
   std::string file_name;
   std::map<std::string, Entry, std::less<>> entries;
-  std::vector<Fault> faults;
+  std::multimap<int, std::string> faults;  // by line
 
-  void note(int line, std::string text) { faults.push_back({line, std::move(text)}); }
+  void note(int line, std::string text) { faults.emplace(line, std::move(text)); }
   Entry* find(std::string_view key) {
     const auto found = entries.find(key);
     if (found == entries.end()) return nullptr;
@@ -153,13 +148,12 @@ Result<void> ConfigReader::finish(std::span<const RemovedKey> removed) {
     state_->note(entry.line, gone == removed.end() ? fmt::format("unknown key `{}`", key)
                                                    : fmt::format("`{}` was removed: {}", key, gone->replacement));
   }
-  auto& faults = state_->faults;
+  const auto& faults = state_->faults;
   if (faults.empty()) return {};
-  std::ranges::stable_sort(faults, {}, &Fault::line);
   Error error(ErrorCode::config_invalid, fmt::format("{}: {} fault{}", state_->file_name, faults.size(),
                                                      faults.size() == 1 ? "" : "s"));
-  for (const auto& fault : faults) {
-    error = std::move(error).with("fault", fmt::format("{}:{}: {}", state_->file_name, fault.line, fault.text));
+  for (const auto& [line, text] : faults) {
+    error = std::move(error).with("fault", fmt::format("{}:{}: {}", state_->file_name, line, text));
   }
   return fail(std::move(error));
 }

@@ -7,20 +7,12 @@
 
 #include <memory>
 
-#include "base/async_clock.h"
 #include "base/error.h"
-#include "base/log.h"
-#include "base/random.h"
 #include "base/task.h"
 #include "hub/hub_keys.h"
+#include "hub/hub_ports.h"
 #include "hub/hub_settings.h"
 
-namespace outhaul::store {
-class Database;
-}
-namespace outhaul::stream {
-class Disk;
-}
 namespace outhaul::transport {
 class Carrier;
 }
@@ -33,16 +25,6 @@ class EnrolmentService;
 class NodeService;
 class StreamService;
 class TaskService;
-
-// What the hub needs of the world. All outlive the hub.
-struct HubPorts {
-  Executor executor;
-  AsyncClock& clock;
-  Random& random;
-  store::Database& database;
-  stream::Disk& disk;  // of the hub's stream journal and segments
-  const Log& log;
-};
 
 class Hub {
  public:

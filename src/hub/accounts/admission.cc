@@ -43,16 +43,33 @@ Task<Result<Principal>> Admission::admit(RequestFacts facts, Action action) {
   }
   OUTHAUL_CO_TRY(token, crypto::parse_api_token(facts.authorization.substr(scheme.size())));
   const auto hash = crypto::sha256(token.reveal_for("look up its hash"));
-  auto* entry = cache_.find(hash, clock_.now(), clock_.wall_now());
-  if (entry == nullptr) {
-    OUTHAUL_CO_TRY(loaded, co_await load(hash));
-    entry = &cache_.put(hash, std::move(loaded));
-  }
-  if (entry->principal.role < least_role(action)) {
+  OUTHAUL_CO_TRY(entry, co_await find_or_load(hash));
+  if (entry.principal.role < least_role(action)) {
     co_return fail(ErrorCode::denied, "this needs the role admin");
   }
-  note_use(*entry);
-  co_return entry->principal;
+  co_return std::move(entry.principal);
+}
+
+void Admission::forget_token(const ApiTokenId& token) {
+  ++changes_;
+  cache_.drop_token(token);
+}
+
+void Admission::forget_account(const AccountId& account) {
+  ++changes_;
+  cache_.drop_account(account);
+}
+
+Task<Result<TokenCache::Entry>> Admission::find_or_load(Bytes hash) {
+  if (auto* entry = cache_.find(hash, clock_.now(), clock_.wall_now())) {
+    note_use(*entry);
+    co_return *entry;
+  }
+  const auto changes_before = changes_;
+  OUTHAUL_CO_TRY(loaded, co_await load(hash));
+  note_use(loaded);
+  if (changes_ == changes_before) cache_.put(hash, loaded);
+  co_return std::move(loaded);
 }
 
 Task<Result<TokenCache::Entry>> Admission::load(Bytes hash) {

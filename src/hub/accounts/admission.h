@@ -31,19 +31,21 @@ class Admission {
   Task<Result<Principal>> admit(RequestFacts facts, Action action);
 
   // Takes effect on the next request; called after the change is durable.
-  void forget_token(const ApiTokenId& token) { cache_.drop_token(token); }
-  void forget_account(const AccountId& account) { cache_.drop_account(account); }
+  void forget_token(const ApiTokenId& token);
+  void forget_account(const AccountId& account);
 
   // Ends notes of use that are still being written.
   Task<void> join();
 
  private:
   Task<Result<TokenCache::Entry>> load(Bytes hash);
+  Task<Result<TokenCache::Entry>> find_or_load(Bytes hash);
   void note_use(TokenCache::Entry& entry);
 
   AsyncClock& clock_;
   store::Database& database_;
   TokenCache cache_;
+  std::uint64_t changes_ = 0;  // a read that began before the last change must not be cached
   TaskGroup notes_;
 };
 

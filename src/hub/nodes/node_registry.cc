@@ -1,0 +1,116 @@
+#include "hub/nodes/node_registry.h"
+
+#include <algorithm>
+
+#include "http/json_writer.h"
+
+namespace outhaul::hub {
+namespace {
+
+void copy_row(const store::NodeRow& row, NodeFacts& facts) {
+  facts.id = row.id;
+  facts.name = row.name;
+  facts.pool = row.pool;
+  facts.labels = row.labels;
+  facts.planes = row.planes;
+  facts.is_draining = row.state == store::NodeState::draining;
+}
+
+// Levels that this version does not know cannot be asked for either.
+std::vector<wire::IsolationLevel> levels_of(const v1::Manifest& manifest) {
+  std::vector<wire::IsolationLevel> levels;
+  for (const auto& word : manifest.isolation()) {
+    if (const auto level = wire::parse_isolation(word)) levels.push_back(*level);
+  }
+  return levels;
+}
+
+void write_texts(http::JsonWriter& json, std::string_view key, const auto& texts) {
+  json.key(key).begin_array();
+  for (const auto& text : texts) json.value(text);
+  json.end_array();
+}
+
+}  // namespace
+
+void NodeRegistry::put(store::NodeRow row) {
+  if (row.state == store::NodeState::removed) return forget(row.id);
+  const auto [found, is_new] = records_.try_emplace(row.id);
+  auto& record = found->second;
+  copy_row(row, record.facts);
+  if (is_new) record.last_seen_at = row.last_seen.seen_at;
+  record.row = std::move(row);
+}
+
+void NodeRegistry::forget(const NodeId& id) { records_.erase(id); }
+
+NodeRecord* NodeRegistry::find(const NodeId& id) {
+  const auto found = records_.find(id);
+  return found == records_.end() ? nullptr : &found->second;
+}
+
+const NodeRecord* NodeRegistry::find(const NodeId& id) const {
+  const auto found = records_.find(id);
+  return found == records_.end() ? nullptr : &found->second;
+}
+
+NodeRecord* NodeRegistry::find_by_text(const std::string& id_or_name) {
+  if (auto* record = find(NodeId::assume(id_or_name))) return record;
+  const auto found =
+      std::ranges::find_if(records_, [&id_or_name](const auto& entry) { return entry.second.row.name == id_or_name; });
+  return found == records_.end() ? nullptr : &found->second;
+}
+
+NodeLink* NodeRegistry::link_of(const NodeId& id) const {
+  const auto* record = find(id);
+  return record != nullptr && record->attachment ? record->attachment->link : nullptr;
+}
+
+void NodeRegistry::attach(const NodeId& id, NodeAttachment attachment, const v1::Hello& hello) {
+  auto* record = find(id);
+  if (record == nullptr) return;
+  record->last_seen_at = attachment.since;
+  record->row.last_seen = {attachment.since, hello.version(), manifest_json(hello.manifest())};
+  record->has_unsaved_sighting = true;
+  record->facts.is_attached = true;
+  record->facts.is_full_by_its_word = false;
+  record->facts.slots = hello.slots();
+  record->facts.isolation = levels_of(hello.manifest());
+  attachment.load.set_slots(hello.slots());
+  attachment.load.set_running(hello.running());
+  record->attachment = std::move(attachment);
+}
+
+void NodeRegistry::detach(const NodeId& id, const SessionId& session) {
+  auto* record = find(id);
+  if (record == nullptr || !record->attachment || record->attachment->session != session) return;
+  record->attachment.reset();
+  record->facts.is_attached = false;
+}
+
+void NodeRegistry::note_heartbeat(const NodeId& id, const v1::Load& load, WallTime now) {
+  auto* record = find(id);
+  if (record == nullptr || !record->attachment) return;
+  record->attachment->load = load;
+  record->facts.slots = load.slots();
+  record->facts.is_full_by_its_word = false;
+  record->last_seen_at = now;
+  record->row.last_seen.seen_at = now;
+  record->has_unsaved_sighting = true;
+}
+
+std::string manifest_json(const v1::Manifest& manifest) {
+  http::JsonWriter json;
+  json.begin_object().field("platform", manifest.platform()).field("kernel", manifest.kernel());
+  json.field("hostname", manifest.hostname());
+  write_texts(json, "planes", manifest.planes());
+  write_texts(json, "isolation", manifest.isolation());
+  json.key("facts").begin_object();
+  // A protobuf map has no order of its own; the row must be the same for the same facts.
+  const std::map<std::string, std::string> facts(manifest.facts().begin(), manifest.facts().end());
+  for (const auto& [name, value] : facts) json.field(name, value);
+  json.end_object().end_object();
+  return std::move(json).take_text();
+}
+
+}  // namespace outhaul::hub

@@ -1,0 +1,32 @@
+// HubStreams: the hub's stream store with the journal below it, opened and closed together.
+//   runs on  the hub's strand
+#pragma once
+
+#include <memory>
+
+#include "hub/hub_ports.h"
+#include "stream/journal.h"
+#include "stream/stream_store.h"
+
+namespace outhaul::hub {
+
+class HubStreams {
+ public:
+  explicit HubStreams(const HubPorts& ports);
+
+  // Reads back every stream. Cuts are logged, with file and offset. Errors as stream::Journal::open().
+  Task<Result<void>> open();
+  Task<void> close();
+  stream::StreamStore& store() { return store_; }
+
+ private:
+  void report_recovery() const;
+
+  Executor executor_;
+  stream::Disk& disk_;
+  const Log& log_;
+  stream::StreamStore store_;
+  std::unique_ptr<stream::Journal> journal_;  // null before open()
+};
+
+}  // namespace outhaul::hub

@@ -1,0 +1,145 @@
+#include "hub/tasks/dispatcher.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/within.h"
+
+namespace outhaul::hub {
+namespace {
+
+// Every task that the node says it has: not ended, or ended with a stream that we have not acknowledged.
+struct KnownToNode {
+  std::set<std::string, std::less<>> tasks;
+  std::set<std::string, std::less<>> streams;
+
+  explicit KnownToNode(const v1::Hello& hello) : tasks(hello.live_tasks().begin(), hello.live_tasks().end()) {
+    for (const auto& position : hello.unacknowledged()) streams.insert(position.stream_id());
+  }
+  bool holds(const store::TaskRow& row) const {
+    return tasks.contains(row.id.text()) || streams.contains(row.stream.text());
+  }
+};
+
+}  // namespace
+
+NodeFacts& Dispatcher::facts_now(NodeRecord& record) const {
+  record.facts.live_tasks = needs_.board.live_on(record.row.id);
+  return record.facts;
+}
+
+std::optional<NodeId> Dispatcher::choose(const LiveTask& task) {
+  LeastLoaded choice;
+  for (auto& [id, record] : needs_.registry.records()) {
+    if (!record.attachment || record.attachment->link == nullptr) continue;
+    const auto& facts = facts_now(record);
+    if (!why_not(task.selector, task.spec.isolation, facts)) choice.offer(facts);
+  }
+  return choice.best();
+}
+
+void Dispatcher::place_fresh(const LiveTaskPtr& task) {
+  const auto node = choose(*task);
+  if (!node) return;
+  needs_.courier.sign_and_overtake(task, *needs_.registry.link_of(*node));
+}
+
+Task<void> Dispatcher::run() {
+  auto& due = needs_.board.dispatch_due();
+  while (true) {
+    static_cast<void>(co_await within(clock_, next_deadline(), due.wait()));
+    due.reset();
+    expire_queued();
+    dispatch_queued();
+  }
+}
+
+// Oldest first. A task that waits for one node does not hold up those behind it.
+void Dispatcher::dispatch_queued() {
+  if (!has_room()) return;
+  for (const auto& task : needs_.board.queued()) {
+    if (!task->saved.is_set()) continue;
+    const auto node = choose(*task);
+    if (!node) continue;
+    needs_.courier.sign_and_send(task, *node);
+    if (!has_room()) return;
+  }
+}
+
+// Spares the queue a walk over nodes that are all full.
+bool Dispatcher::has_room() const {
+  return std::ranges::any_of(needs_.registry.records(), [this](auto& entry) {
+    const auto& facts = facts_now(entry.second);
+    return facts.is_attached && !facts.is_draining && !facts.is_full_by_its_word && facts.live_tasks < facts.slots;
+  });
+}
+
+void Dispatcher::expire_queued() {
+  for (const auto& task : needs_.board.queued()) {
+    if (clock_.now() < task->queue_deadline) continue;
+    const auto reasons = waiting(*task);
+    Error evidence(ErrorCode::queue_timeout, "no node could take the task in time");
+    for (const auto& reason : reasons) {
+      evidence = std::move(evidence).with(reason.node_name, std::string(name_of(reason.code)));
+    }
+    needs_.ender.end_by_hub(task, store::TaskState::failed, evidence);
+  }
+}
+
+TimePoint Dispatcher::next_deadline() const {
+  auto first = TimePoint::max();
+  for (const auto& task : needs_.board.queued()) first = std::min(first, task->queue_deadline);
+  return first;
+}
+
+std::vector<Waiting> Dispatcher::waiting(const LiveTask& task) const {
+  std::vector<Waiting> reasons;
+  if (task.row.state != store::TaskState::queued) return reasons;
+  for (auto& [id, record] : needs_.registry.records()) {
+    if (auto reason = why_not(task.selector, task.spec.isolation, facts_now(record))) {
+      reasons.push_back(std::move(*reason));
+    }
+  }
+  return reasons;
+}
+
+void Dispatcher::reconcile(NodeLink& link, const v1::Hello& hello,
+                           const std::function<bool(const StreamId&)>& is_complete) {
+  const KnownToNode known(hello);
+  for (const auto& task : needs_.board.on_node(link.node())) {
+    if (task->is_commit_pending || is_complete(task->row.stream)) continue;
+    if (!known.holds(task->row)) {
+      reconcile_unknown(task, link, hello);
+    } else if (task->row.state == store::TaskState::dispatched) {
+      needs_.courier.note_accepted(task, link);
+    } else {
+      needs_.courier.resume(task, link);
+    }
+  }
+  needs_.board.dispatch_due().set();
+}
+
+// The node forgets a task only when we have acknowledged its stream to the end; and what it never had can no longer
+// arrive, because the session that carried it is over.
+void Dispatcher::reconcile_unknown(const LiveTaskPtr& task, NodeLink& link, const v1::Hello& hello) {
+  if (task->row.state != store::TaskState::dispatched) {
+    Error evidence(ErrorCode::task_lost, "the node attached without knowing a task that it had accepted");
+    evidence = std::move(evidence).with("instance", hello.instance_id()).with("boot", hello.boot_id());
+    return needs_.ender.end_by_hub(task, store::TaskState::lost, evidence);
+  }
+  if (task->row.times.cancel_requested_at) {
+    const Error wish(ErrorCode::task_cancelled, "cancelled before it reached the node");
+    return needs_.ender.end_by_hub(task, store::TaskState::cancelled, wish);
+  }
+  needs_.courier.send_again(task, link);
+}
+
+void Dispatcher::lose_all(const NodeId& node, const Error& evidence) {
+  for (const auto& task : needs_.board.on_node(node)) {
+    needs_.ender.end_by_hub(task, store::TaskState::lost, evidence);
+  }
+}
+
+}  // namespace outhaul::hub

@@ -1,0 +1,52 @@
+// Dispatcher: which task goes to which node and when; keeps the queue moving and ends what waits too long.
+//   runs on  the hub's strand
+#pragma once
+
+#include <functional>
+
+#include "hub/hub_ports.h"
+#include "hub/nodes/node_registry.h"
+#include "hub/tasks/courier.h"
+#include "hub/tasks/live_task.h"
+#include "hub/tasks/task_ender.h"
+
+namespace outhaul::hub {
+
+class Dispatcher {
+ public:
+  struct Needs {
+    TaskBoard& board;
+    NodeRegistry& registry;
+    Courier& courier;
+    TaskEnder& ender;
+  };
+  Dispatcher(const HubPorts& ports, const Needs& needs) : clock_(ports.clock), needs_(needs) {}
+
+  // Sends a task whose row is not durable yet, when a node is free now; else it stays in the queue.
+  void place_fresh(const LiveTaskPtr& task);
+  // Moves the queue on whenever something has changed, until cancelled.
+  Task<void> run();
+  // Per node, why a queued task does not run there. A node that could take it is left out: it is about to.
+  std::vector<Waiting> waiting(const LiveTask& task) const;
+
+  // A node has attached. Matches what the hub believes to run there with what the node knows: goes on, is sent
+  // again, or is lost. `is_complete` tells of streams that are complete
+  // here, so that the end of their tasks is on its way.
+  void reconcile(NodeLink& link, const v1::Hello& hello, const std::function<bool(const StreamId&)>& is_complete);
+  // The node is gone for good.
+  void lose_all(const NodeId& node, const Error& evidence);
+
+ private:
+  std::optional<NodeId> choose(const LiveTask& task);
+  NodeFacts& facts_now(NodeRecord& record) const;
+  bool has_room() const;
+  void dispatch_queued();
+  void expire_queued();
+  TimePoint next_deadline() const;
+  void reconcile_unknown(const LiveTaskPtr& task, NodeLink& link, const v1::Hello& hello);
+
+  AsyncClock& clock_;
+  Needs needs_;
+};
+
+}  // namespace outhaul::hub

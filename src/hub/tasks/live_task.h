@@ -1,0 +1,79 @@
+// LiveTask: one task that has not ended, or whose end is not yet in its row, as the hub's memory has it.
+// TaskBoard: all of them, by every name that somebody asks for. Nothing here does I/O.
+//   runs on  the hub's strand
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/event.h"
+#include "hub/tasks/selector.h"
+#include "store/task_store.h"
+#include "wire/task_spec.h"
+
+namespace outhaul::hub {
+
+struct CancelWish {
+  int signal = 15;
+  std::chrono::nanoseconds grace = std::chrono::seconds(10);
+};
+
+struct LiveTask {
+  explicit LiveTask(const Executor& executor) : changed(executor), saved(executor) {}
+
+  store::TaskRow row;    // as it is now; the database follows
+  wire::TaskSpec spec;   // what is signed at dispatch; audience, times and nonce are set then
+  Selector selector;
+  TimePoint queue_deadline = TimePoint::max();
+  std::optional<CancelWish> cancel;
+  bool was_resigned = false;       // a node found an envelope expired on arrival; once is enough
+  bool is_commit_pending = false;  // node and envelope are on their way into the row; nothing may be sent yet
+  Event changed;              // pulsed at every change of `row`
+  Event saved;                // set once the row is durable
+
+  bool is_final() const { return store::is_final(row.state); }
+  bool is_on_node() const { return !row.node.is_empty() && !is_final(); }
+};
+// Shared by the board, by sessions that deliver to or receive from it, and by requests that wait for it; any of
+// them may be the last to look at the end.
+using LiveTaskPtr = std::shared_ptr<LiveTask>;
+
+class TaskBoard {
+ public:
+  explicit TaskBoard(const Executor& executor) : dispatch_due_(executor) {}
+
+  // The task's id and streams are new to the board.
+  void add(LiveTaskPtr task);
+  // The row has its end; later readers ask the database.
+  void remove(const TaskId& id);
+  LiveTaskPtr find(const TaskId& id) const;  // null when it is not live
+  // By its output or its input stream.
+  LiveTaskPtr find_by_stream(const StreamId& stream) const;
+
+  // Binds it to a node, or takes it back into the queue (empty node). The row's state is the caller's to set first.
+  void move(LiveTask& task, const NodeId& node);
+  // It has ended: it takes no slot and no place in the queue any more.
+  void release(LiveTask& task);
+
+  std::size_t size() const { return tasks_.size(); }
+  // Dispatched to the node and not ended.
+  std::uint32_t live_on(const NodeId& node) const;
+  std::vector<LiveTaskPtr> on_node(const NodeId& node) const;
+  // Oldest first.
+  std::vector<LiveTaskPtr> queued() const;
+  // Set when a queued task might find a place now: a slot came free, a node came, a task was saved.
+  Event& dispatch_due() { return dispatch_due_; }
+
+ private:
+  std::map<TaskId, LiveTaskPtr> tasks_;
+  std::map<StreamId, TaskId> by_stream_;
+  std::map<NodeId, std::set<TaskId>> by_node_;
+  std::set<TaskId> queue_;  // ids sort by their time
+  Event dispatch_due_;
+};
+
+}  // namespace outhaul::hub

@@ -1,0 +1,38 @@
+// TaskEnder: every end of a task passes here once: its state, its row, the place of its stream, its slot.
+//   runs on  the hub's strand
+#pragma once
+
+#include "hub/hub_ports.h"
+#include "hub/tasks/live_task.h"
+#include "hub/tasks/task_rows.h"
+#include "stream/stream_store.h"
+#include "wire/task_result.h"
+
+namespace outhaul::hub {
+
+class TaskEnder {
+ public:
+  TaskEnder(const HubPorts& ports, TaskBoard& board, TaskRows& rows, stream::StreamStore& streams);
+
+  // The completing record of the task's output stream is durable in `streams`; `result` is its payload. One that
+  // is no result of this task ends it as failed. A task that has ended stays as it is.
+  void end_by_node(const LiveTaskPtr& task, ByteView result);
+  // No node will give a result: cancelled before it was sent, waited too long, refused, or lost. `evidence` says why.
+  void end_by_hub(const LiveTaskPtr& task, store::TaskState state, const Error& evidence);
+
+ private:
+  void end(const LiveTaskPtr& task, store::TaskEnd end);
+  TaskRows::End place_of_stream(const LiveTask& task, store::TaskEnd end) const;
+  void forget(const LiveTask& task, bool is_archived);
+
+  AsyncClock& clock_;
+  const Log& log_;
+  TaskBoard& board_;
+  TaskRows& rows_;
+  stream::StreamStore& streams_;
+};
+
+// The result as a node would have given it, for an end that the hub decided.
+wire::TaskResult result_of(const store::TaskRow& row);
+
+}  // namespace outhaul::hub
