@@ -1,6 +1,9 @@
 #include "hub/streams/hub_streams.h"
 
+#include <algorithm>
 #include <limits>
+
+#include "wire/task_result.h"
 
 namespace outhaul::hub {
 namespace {
@@ -10,6 +13,17 @@ stream::StreamStoreConfig store_config() {
   stream::StreamStoreConfig config;
   config.quota_bytes = std::numeric_limits<std::uint64_t>::max();
   return config;
+}
+
+constexpr std::size_t read_bytes = 256U << 10U;
+
+// `records` are whole and at least one.
+Result<stream::RecordView> last_record(ByteView records) {
+  while (true) {
+    OUTHAUL_TRY(record, stream::parse_record(records));
+    records.remove_prefix(record.size());
+    if (records.empty()) return record;
+  }
 }
 
 }  // namespace
@@ -45,6 +59,22 @@ void HubStreams::report_recovery() const {
 Task<void> HubStreams::close() {
   co_await store_.close();
   if (journal_) co_await journal_->close();
+}
+
+Result<Bytes> completing_payload(stream::StreamStore& store, const StreamId& id) {
+  const auto totals = store.find(id);
+  if (!totals) return fail(ErrorCode::not_found, "no such stream");
+  if (!totals->complete) return fail(ErrorCode::conflict, "the stream is not complete");
+  // A result is at most so long, so the last record begins after this.
+  auto from = std::max(totals->start, totals->end - std::min<std::uint64_t>(totals->end, wire::max_result_bytes));
+  while (true) {
+    OUTHAUL_TRY(chunk, store.read(id, from, read_bytes));
+    if (chunk.bytes == 0) return fail(ErrorCode::conflict, "the stream's end is not durable");
+    from = chunk.next.offset;
+    if (!chunk.next.complete) continue;
+    OUTHAUL_TRY(last, last_record(chunk.slices.back().view()));
+    return Bytes(last.payload);
+  }
 }
 
 }  // namespace outhaul::hub

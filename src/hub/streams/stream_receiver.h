@@ -36,8 +36,8 @@ class StreamReceiver {
   Task<Result<void>> receive_records(Inlet& inlet, transport::Channel& channel);
   Task<Result<void>> take_record(Inlet& inlet, const stream::EncodedRecord& record);
   Task<Result<void>> append(const Inlet& inlet, const stream::EncodedRecord& record);
-  // The completing record is in the store: makes it durable, ends the task and lets the node forget.
-  Task<Result<void>> complete(const Inlet& inlet, ByteView result);
+  // The completing record is in the store: ends the task and lets the node forget.
+  Task<void> complete(const Inlet& inlet);
 
   Needs needs_;
   AckBatch& acks_;

@@ -105,8 +105,12 @@ std::vector<Waiting> Dispatcher::waiting(const LiveTask& task) const {
   return reasons;
 }
 
-void Dispatcher::reconcile(NodeLink& link, const v1::Hello& hello,
-                           const std::function<bool(const StreamId&)>& is_complete) {
+bool Dispatcher::is_complete(const StreamId& stream) const {
+  const auto totals = needs_.streams.find(stream);
+  return totals && totals->complete;
+}
+
+void Dispatcher::reconcile(NodeLink& link, const v1::Hello& hello) {
   const KnownToNode known(hello);
   for (const auto& task : needs_.board.on_node(link.node())) {
     if (task->is_commit_pending || is_complete(task->row.stream)) continue;
@@ -138,7 +142,7 @@ void Dispatcher::reconcile_unknown(const LiveTaskPtr& task, NodeLink& link, cons
 
 void Dispatcher::lose_all(const NodeId& node, const Error& evidence) {
   for (const auto& task : needs_.board.on_node(node)) {
-    needs_.ender.end_by_hub(task, store::TaskState::lost, evidence);
+    if (!is_complete(task->row.stream)) needs_.ender.end_by_hub(task, store::TaskState::lost, evidence);
   }
 }
 

@@ -2,8 +2,6 @@
 //   runs on  the hub's strand
 #pragma once
 
-#include <functional>
-
 #include "hub/hub_ports.h"
 #include "hub/nodes/node_registry.h"
 #include "hub/tasks/courier.h"
@@ -19,6 +17,7 @@ class Dispatcher {
     NodeRegistry& registry;
     Courier& courier;
     TaskEnder& ender;
+    const stream::StreamStore& streams;
   };
   Dispatcher(const HubPorts& ports, const Needs& needs) : clock_(ports.clock), needs_(needs) {}
 
@@ -30,13 +29,13 @@ class Dispatcher {
   std::vector<Waiting> waiting(const LiveTask& task) const;
 
   // A node has attached. Matches what the hub believes to run there with what the node knows: goes on, is sent
-  // again, or is lost. `is_complete` tells of streams that are complete
-  // here, so that the end of their tasks is on its way.
-  void reconcile(NodeLink& link, const v1::Hello& hello, const std::function<bool(const StreamId&)>& is_complete);
-  // The node is gone for good.
+  // again, or is lost. A task whose stream is complete here is about to end and is left alone.
+  void reconcile(NodeLink& link, const v1::Hello& hello);
+  // The node is gone for good: what it was running is lost.
   void lose_all(const NodeId& node, const Error& evidence);
 
  private:
+  bool is_complete(const StreamId& stream) const;
   std::optional<NodeId> choose(const LiveTask& task);
   NodeFacts& facts_now(NodeRecord& record) const;
   bool has_room() const;

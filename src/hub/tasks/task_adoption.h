@@ -17,16 +17,15 @@ class TaskAdoption {
   TaskAdoption(const HubPorts& ports, TaskBoard& board, TaskRows& rows, const TaskSigner& signer);
 
   // The stream's task has ended and nothing more of the stream is wanted.
-  struct Ended {
-    std::uint64_t payload_bytes = 0;  // what is held of the stream
-    bool is_whole = false;            // false: the hub ended the task without a result of the node
-  };
+  struct Ended {};
   using Owner = std::variant<LiveTaskPtr, Ended>;
 
   // The task whose output is `stream`, on `node`. `envelope` is what the node gave with the stream; may be empty.
   //   errors  stream_unknown: no row, and no envelope of ours over a task with this stream. denied: it is a task of
   //           another node. Those of the database
   Task<Result<Owner>> find_owner(StreamId stream, NodeId node, Bytes envelope);
+
+  Task<void> join();
 
  private:
   Result<LiveTaskPtr> adopt(const StreamId& stream, const NodeId& node, Bytes envelope);
@@ -39,6 +38,7 @@ class TaskAdoption {
   TaskBoard& board_;
   TaskRows& rows_;
   const TaskSigner& signer_;
+  TaskGroup saves_;
 };
 
 // One line for lists: the words of argv, the line or the text, cut to 200 bytes at a character.

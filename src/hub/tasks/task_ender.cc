@@ -1,5 +1,7 @@
 #include "hub/tasks/task_ender.h"
 
+#include "hub/streams/hub_streams.h"
+
 namespace outhaul::hub {
 namespace {
 
@@ -38,10 +40,23 @@ store::TaskEnd end_of(const Error& evidence, store::TaskState state, WallTime no
 }  // namespace
 
 TaskEnder::TaskEnder(const HubPorts& ports, TaskBoard& board, TaskRows& rows, stream::StreamStore& streams)
-    : clock_(ports.clock), log_(ports.log), board_(board), rows_(rows), streams_(streams) {}
+    : clock_(ports.clock), log_(ports.log), board_(board), rows_(rows), streams_(streams), endings_(ports.executor) {}
+
+void TaskEnder::end_when_durable(const LiveTaskPtr& task) {
+  endings_.spawn([this, task] { return wait_and_end(task); });
+}
+
+Task<void> TaskEnder::wait_and_end(LiveTaskPtr task) {
+  if (task->is_final()) co_return;
+  const auto durable = co_await streams_.durable(task->row.stream);
+  if (!durable) co_return log_.failure("result not durable", durable.error());
+  if (task->is_final()) co_return;
+  const auto result = completing_payload(streams_, task->row.stream);
+  if (!result) co_return log_.failure("result not read", result.error());
+  end_by_node(task, *result);
+}
 
 void TaskEnder::end_by_node(const LiveTaskPtr& task, ByteView payload) {
-  if (task->is_final()) return;
   const auto result = wire::parse_task_result(payload);
   if (result && result->task_id == task->row.id) {
     task->row.times.started_at = result->started_at;
@@ -97,6 +112,11 @@ void TaskEnder::forget(const LiveTask& task, bool is_archived) {
   if (is_archived) report(streams_.forget(task.row.stream));
   if (!task.row.stdin_stream.is_empty()) report(streams_.forget(task.row.stdin_stream));
   board_.remove(task.row.id);
+}
+
+Task<void> TaskEnder::join() {
+  endings_.cancel();
+  co_await endings_.join();
 }
 
 wire::TaskResult result_of(const store::TaskRow& row) {

@@ -2,6 +2,7 @@
 //   runs on  the hub's strand
 #pragma once
 
+#include "base/task_group.h"
 #include "hub/hub_ports.h"
 #include "hub/tasks/live_task.h"
 #include "hub/tasks/task_rows.h"
@@ -14,13 +15,17 @@ class TaskEnder {
  public:
   TaskEnder(const HubPorts& ports, TaskBoard& board, TaskRows& rows, stream::StreamStore& streams);
 
-  // The completing record of the task's output stream is durable in `streams`; `result` is its payload. One that
-  // is no result of this task ends it as failed. A task that has ended stays as it is.
-  void end_by_node(const LiveTaskPtr& task, ByteView result);
+  // The task's output stream is complete in `streams`: ends the task with the result in it as soon as that is
+  // durable. One that is no result of this task ends it as failed. A task that has ended stays as it is.
+  void end_when_durable(const LiveTaskPtr& task);
   // No node will give a result: cancelled before it was sent, waited too long, refused, or lost. `evidence` says why.
   void end_by_hub(const LiveTaskPtr& task, store::TaskState state, const Error& evidence);
 
+  Task<void> join();
+
  private:
+  Task<void> wait_and_end(LiveTaskPtr task);
+  void end_by_node(const LiveTaskPtr& task, ByteView result);
   void end(const LiveTaskPtr& task, store::TaskEnd end);
   TaskRows::End place_of_stream(const LiveTask& task, store::TaskEnd end) const;
   void forget(const LiveTask& task, bool is_archived);
@@ -30,6 +35,7 @@ class TaskEnder {
   TaskBoard& board_;
   TaskRows& rows_;
   stream::StreamStore& streams_;
+  TaskGroup endings_;  // not the session's: a result that is here counts although its node is gone
 };
 
 // The result as a node would have given it, for an end that the hub decided.

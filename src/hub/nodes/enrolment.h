@@ -1,0 +1,73 @@
+// EnrolmentService: one-time tokens, and the one moment at which a machine becomes a node.
+//   runs on  the hub's strand
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include "base/secret.h"
+#include "hub/hub_keys.h"
+#include "hub/hub_ports.h"
+#include "hub/hub_settings.h"
+#include "hub/nodes/node_registry.h"
+#include "store/database.h"
+
+namespace outhaul::hub {
+
+// What a machine sends. Everything in it comes from a stranger.
+struct EnrolmentRequest {
+  std::string token;
+  std::string csr_pem;
+  Bytes signing_key;  // 32 bytes
+  Bytes proof;        // by the signing key, over crypto::enrolment_statement
+  std::string name;
+};
+
+struct NodeTokenWish {
+  std::optional<std::chrono::nanoseconds> expires_in;  // none: the hub's default
+  std::string pool = "default";
+  store::Labels labels;
+  store::Planes planes;
+  AccountId created_by;
+};
+
+struct NewNodeToken {
+  store::EnrolmentTokenRow row;
+  Secret token;  // shown once
+};
+
+class EnrolmentService {
+ public:
+  static constexpr std::size_t max_labels = 32;
+
+  EnrolmentService(const HubPorts& ports, const HubSettings& settings, const HubKeys& keys, NodeRegistry& registry);
+
+  // errors  invalid: a pool or label name breaks the rule of names, or there are too many labels
+  Task<Result<NewNodeToken>> create_token(NodeTokenWish wish);
+  Task<Result<store::Page<store::EnrolmentTokenRow>>> list_tokens(store::PageRequest page);
+
+  // Makes the node and gives the answer as JSON (docs/openapi.json, Enrolment). The same keys get the same answer
+  // until the token expires, so that a lost reply strands nobody.
+  //   errors  enrolment_token_invalid: unknown, expired, of another deployment, or used by other keys; one message
+  //           for all. certificate_invalid: the request or the proof does not hold. invalid: the name or the key.
+  //           name_taken
+  Task<Result<Bytes>> enrol(EnrolmentRequest request);
+
+ private:
+  struct Candidate;
+  Result<void> check(const EnrolmentRequest& request) const;
+  Task<Result<store::EnrolmentTokenRow>> find_usable_token(Bytes hash);
+  Result<Candidate> make_candidate(const EnrolmentRequest& request, const store::EnrolmentTokenRow& token);
+  Bytes answer_for(const Candidate& candidate, const std::string& certificate_pem,
+                   const std::string& signing_pem) const;
+
+  AsyncClock& clock_;
+  Random& random_;
+  store::Database& database_;
+  const HubSettings& settings_;
+  const HubKeys& keys_;
+  NodeRegistry& registry_;
+};
+
+}  // namespace outhaul::hub

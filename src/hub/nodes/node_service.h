@@ -1,0 +1,73 @@
+// NodeService: the nodes of the deployment, as administrators see and change them, and their sessions.
+//   runs on  the hub's strand
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/task_group.h"
+#include "hub/hub_keys.h"
+#include "hub/hub_ports.h"
+#include "hub/hub_settings.h"
+#include "hub/nodes/node_gate.h"
+#include "hub/nodes/node_registry.h"
+#include "hub/tasks/dispatcher.h"
+#include "store/database.h"
+#include "transport/carrier.h"
+
+namespace outhaul::hub {
+
+class NodeService {
+ public:
+  struct Needs {
+    const HubSettings& settings;
+    const HubKeys& keys;
+    NodeRegistry& registry;
+    NodeGate& gate;
+    Dispatcher& dispatcher;
+    NodeSession::Needs session;
+  };
+  NodeService(const HubPorts& ports, const Needs& needs);
+
+  // Reads every node into the registry. Errors of the database.
+  Task<Result<void>> load_all();
+
+  // A connection on which a node is expected: handshake, then the session, as children of this service.
+  void attach(std::unique_ptr<transport::Carrier> carrier);
+
+  struct Listing {
+    std::vector<const NodeRecord*> records;  // oldest id first; hold until the next suspension
+    std::string next_cursor;                 // empty: the last page
+  };
+  // The cursor is the last id of the page before. invalid: another cursor, or a limit outside 1..max_page_rows.
+  Result<Listing> list(const store::PageRequest& page, const std::string& pool) const;
+  // By id or name. not_found.
+  Result<const NodeRecord*> find(const std::string& id_or_name) const;
+
+  // Gives the node's id. not_found.
+  Task<Result<NodeId>> set_drain(std::string id_or_name, bool drain);
+  // The identity no longer holds and the session is closed; what ran there is lost. not_found.
+  Task<Result<void>> remove(std::string id_or_name);
+
+  // Writes down, now and then until cancelled, when nodes were last seen.
+  Task<void> save_sightings();
+
+  // Ends handshakes and sessions with this reason and waits for them.
+  Task<void> close(Error reason);
+
+ private:
+  Task<void> shake_hands(std::unique_ptr<transport::Carrier> carrier);
+  Task<void> serve(std::unique_ptr<NodeSession> session);
+  wire::HubSession::Config session_config() const;
+  Task<void> save_changed();
+
+  AsyncClock& clock_;
+  Random& random_;
+  store::Database& database_;
+  const Log& log_;
+  Needs needs_;
+  TaskGroup handshakes_;
+  TaskGroup sessions_;
+};
+
+}  // namespace outhaul::hub

@@ -1,0 +1,128 @@
+#include "hub/streams/stream_receiver.h"
+
+#include "base/within.h"
+
+namespace outhaul::hub {
+namespace {
+
+// A full disk is freed by others, who do not tell us.
+constexpr Duration room_interval = std::chrono::seconds(1);
+
+bool lacks_room(const Error& error) {
+  return error.code() == ErrorCode::exhausted || error.code() == ErrorCode::disk_full;
+}
+
+// Leaving earlier would reset the channel under the answer.
+Task<void> wait_for_finish(transport::Channel& channel) {
+  channel.finish();
+  while (true) {
+    const auto more = co_await channel.receive();
+    if (!more || !*more) co_return;
+  }
+}
+
+}  // namespace
+
+// One stream on its way in.
+struct StreamReceiver::Inlet {
+  LiveTaskPtr task;
+  stream::Incarnation incarnation;
+  stream::ReaderCursor cursor;
+};
+
+Task<void> StreamReceiver::receive(transport::IncomingChannel incoming, NodeLink& link) {
+  auto id = StreamId::parse(incoming.target().target().name());
+  if (!id) co_return incoming.refuse(id.error());
+  auto owner = co_await needs_.adoption.find_owner(*id, link.node(), incoming.open().envelope().bytes());
+  if (!owner) co_return incoming.refuse(owner.error());
+  const auto& open = incoming.open().stream();
+  v1::Accept accept;
+  auto* task = std::get_if<LiveTaskPtr>(&*owner);
+  if (task == nullptr) {
+    // Whatever the node still has of it, it may forget.
+    const auto incarnation = stream::Incarnation::parse(open.incarnation()).value_or(stream::Incarnation());
+    *accept.mutable_position() = wire_position(*id, incarnation, {open.from(), true});
+    auto channel = incoming.accept(std::move(accept));
+    co_return co_await wait_for_finish(channel);
+  }
+  needs_.courier.note_accepted(*task, link);
+  auto inlet = open_inlet(*task, open);
+  if (!inlet) co_return incoming.refuse(inlet.error());
+  if (inlet->cursor.position().complete) co_await complete(*inlet);
+  *accept.mutable_position() = wire_position(*id, inlet->incarnation, inlet->cursor.position());
+  auto channel = incoming.accept(std::move(accept));
+  const auto taken = co_await receive_records(*inlet, channel);
+  if (taken) co_return channel.finish();
+  if (taken.error().code() == ErrorCode::session_lost) co_return;
+  needs_.log.failure("stream of a node stopped", taken.error());
+  channel.reset(taken.error().code());
+}
+
+Result<StreamReceiver::Inlet> StreamReceiver::open_inlet(const LiveTaskPtr& task, const v1::StreamOpen& open) {
+  const auto& id = task->row.stream;
+  OUTHAUL_TRY(incarnation, stream::Incarnation::parse(open.incarnation()));
+  if (!needs_.streams.find(id)) {
+    OUTHAUL_CHECK(needs_.streams.create(id, incarnation));
+    task->changed.pulse();
+  }
+  const auto totals = needs_.streams.find(id);
+  const stream::ReaderCursor::Peer peer{incarnation, open.from(), open.dropped_before()};
+  const stream::ReaderCursor::Held held{totals->incarnation, {totals->end, totals->complete}};
+  OUTHAUL_TRY(opened, stream::ReaderCursor::open(peer, held));
+  if (opened.second.gap_bytes > 0) {
+    needs_.log.warn("stream goes on after a gap", {{"stream", id.text()}, {"bytes", opened.second.gap_bytes}});
+    OUTHAUL_CHECK(needs_.streams.append_gap(id, needs_.clock.wall_now(), opened.second.gap_bytes));
+  }
+  return Inlet{task, incarnation, opened.first};
+}
+
+Task<Result<void>> StreamReceiver::receive_records(Inlet& inlet, transport::Channel& channel) {
+  stream::RecordDecoder decoder;
+  while (true) {
+    OUTHAUL_CO_TRY(bytes, co_await channel.receive());
+    if (!bytes) co_return Result<void>();
+    decoder.feed(*bytes);
+    while (true) {
+      OUTHAUL_CO_TRY(record, decoder.next());
+      if (!record) break;
+      OUTHAUL_CO_CHECK(co_await take_record(inlet, *record));
+    }
+    if (!inlet.cursor.position().complete) acks_.note_growth(inlet.task->row.stream, bytes->size());
+  }
+}
+
+Task<Result<void>> StreamReceiver::take_record(Inlet& inlet, const stream::EncodedRecord& record) {
+  OUTHAUL_CO_TRY(verdict, inlet.cursor.offer(record.header(), record.span()));
+  if (verdict == stream::ReaderCursor::Verdict::ignore) co_return Result<void>();
+  OUTHAUL_CO_CHECK(co_await append(inlet, record));
+  auto& state = inlet.task->row.state;
+  if (state == store::TaskState::accepted) {
+    // Not written down: after a restart the stream says it again.
+    state = store::TaskState::running;
+    inlet.task->changed.pulse();
+  }
+  if (stream::completes_stream(record.header().kind)) co_await complete(inlet);
+  co_return Result<void>();
+}
+
+// Until there is room nothing is read from the channel, so the node stops sending, and in the end the process blocks.
+Task<Result<void>> StreamReceiver::append(const Inlet& inlet, const stream::EncodedRecord& record) {
+  for (bool is_first = true;; is_first = false) {
+    const auto appended = needs_.streams.append_encoded(inlet.task->row.stream, record);
+    if (appended) co_return Result<void>();
+    if (!lacks_room(appended.error())) co_return fail(appended.error());
+    if (is_first) needs_.log.failure("no room for a stream, waiting", appended.error());
+    co_await within(needs_.clock, needs_.clock.now() + room_interval, needs_.streams.room().wait_pulse());
+  }
+}
+
+Task<void> StreamReceiver::complete(const Inlet& inlet) {
+  const auto task = inlet.task;
+  needs_.ender.end_when_durable(task);
+  while (!task->is_final()) co_await task->changed.wait_pulse();
+  // A task without a row lives only on its node: forgotten there, a crash here would lose it.
+  co_await task->saved.wait();
+  acks_.note_complete(wire_position(task->row.stream, inlet.incarnation, inlet.cursor.position()));
+}
+
+}  // namespace outhaul::hub
