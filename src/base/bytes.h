@@ -2,6 +2,7 @@
 // do; nothing assumes that they are text or end with NUL.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -14,5 +15,6 @@ using ByteView = std::string_view;
 std::string to_hex(ByteView bytes);
 // Standard base64 with padding; parse gives an empty optional for any other text.
 std::string to_base64(ByteView bytes);
+std::optional<Bytes> parse_base64(std::string_view text);
 
 }  // namespace outhaul

@@ -36,5 +36,21 @@ TEST(ToBase64, WhenLengthIsAnyRemainderOfThree_ThenPaddingCompletesIt) {
   }
 }
 
+TEST(Base64, WhenParsedBack_ThenItIsTheSame) {
+  for (const std::string_view bytes : {"", "f", "fo", "foo", "foob", "fooba", "foobar", "\xff\xfe\xfd"}) {
+    SCOPED_TRACE(bytes);
+
+    EXPECT_EQ(parse_base64(to_base64(bytes)), Bytes(bytes));
+  }
+}
+
+TEST(Base64, WhenAnythingElse_ThenNothing) {
+  for (const std::string_view text : {"Z", "Zg", "Zg=", "Zh==", "Zm9=", "====", "Z===", "Zg==Zg==", "Zm9v\n", "Zm9_", "Zm 9", "=m9v"}) {
+    SCOPED_TRACE(text);
+
+    EXPECT_FALSE(parse_base64(text).has_value());
+  }
+}
+
 }  // namespace
 }  // namespace outhaul

@@ -1,7 +1,7 @@
 // Hub: the composition of everything behind the HTTPS interface. The program runs it over real ports, the
 // simulation over fakes; both drive it through the same few calls.
 //   runs on  one strand, the executor of its ports
-//   life     start() first; then attach() and the services; drain() and join() before destruction. A crash in
+//   life     start() first; then attach() and the services; begin_drain() and join() before destruction. A crash in
 //            the simulation destroys the frames instead, and the destructor asks nothing of the disk or a peer
 #pragma once
 
@@ -23,11 +23,14 @@ class AccountService;
 class Admission;
 class EnrolmentService;
 class NodeService;
-class StreamService;
 class TaskService;
+struct StreamSources;
 
 class Hub {
  public:
+  // What Goodbye tells nodes when the hub ends: a restart takes about so long.
+  static constexpr Duration goodbye_retry_after = std::chrono::seconds(1);
+
   Hub(const HubPorts& ports, HubSettings settings, HubKeys keys);
   ~Hub();
   Hub(const Hub&) = delete;
@@ -40,10 +43,10 @@ class Hub {
   // A connection on which a node is expected. Returns at once; the session lives until one side ends it.
   void attach(std::unique_ptr<transport::Carrier> carrier);
 
-  // No new tasks; completes when none is being answered or `limit` has passed, then says goodbye to the nodes.
-  // What runs on nodes goes on there.
-  Task<void> drain(std::chrono::nanoseconds limit);
-  // Ends every coroutine of the hub. After it the hub may be destroyed.
+  // No new tasks and no new sessions. What runs on nodes goes on there, and its results are still taken.
+  void begin_drain();
+  // Says goodbye to the nodes and ends every coroutine of the hub. After it the hub may be destroyed. To be waited
+  // for also after a start() that failed.
   Task<void> join();
 
   AccountService& accounts();
@@ -51,7 +54,9 @@ class Hub {
   EnrolmentService& enrolment();
   NodeService& nodes();
   TaskService& tasks();
-  StreamService& streams();
+  // For an OutputReader.
+  StreamSources stream_sources();
+  const HubPorts& ports() const;
   const HubSettings& settings() const;
   const HubKeys& keys() const;
 

@@ -1,0 +1,98 @@
+#include "hub/api/task_body.h"
+
+#include "base/duration_text.h"
+#include "http/json_reader.h"
+
+namespace outhaul::hub {
+namespace {
+
+constexpr std::chrono::hours max_queue_timeout{24 * 30};
+
+std::optional<std::chrono::nanoseconds> find_duration(http::JsonReader& json, std::string_view key,
+                                                      std::chrono::nanoseconds most) {
+  const auto text = json.find_string(key, 64);
+  if (!text) return std::nullopt;
+  const auto span = parse_duration(*text);
+  if (span && *span <= most) return *span;
+  json.refuse(key, "must be a duration of at most " + duration_text(most));
+  return std::nullopt;
+}
+
+wire::TaskAction read_action(http::JsonReader& json) {
+  const int given = int{json.has("argv")} + int{json.has("shell")} + int{json.has("echo")};
+  if (given != 1) json.refuse("argv", "exactly one of `argv`, `shell` and `echo` must be given");
+  auto argv = json.find_strings("argv", wire::max_arguments);
+  auto shell = json.find_string("shell", wire::max_argument_bytes);
+  auto echo = json.find_string("echo", wire::max_echo_bytes);
+  if (shell) return wire::ShellAction{std::move(*shell)};
+  if (echo) return wire::EchoAction{std::move(*echo)};
+  return wire::ArgvAction{std::move(argv)};
+}
+
+Selector read_selector(http::JsonReader& json) {
+  Selector selector;
+  auto object = json.find_object("selector");
+  if (!object) return selector;
+  selector.node = object->find_string("node", 64).value_or("");
+  selector.pool = object->find_string("pool", 64).value_or("");
+  for (auto& [name, value] : object->find_string_map("labels", 32)) selector.labels.emplace(name, value);
+  return selector;
+}
+
+void read_isolation(http::JsonReader& json, TaskOrder& order) {
+  const auto word = json.find_string("isolation", 16);
+  if (!word) return;
+  const auto level = wire::parse_isolation(*word);
+  if (level) {
+    order.isolation = *level;
+  } else {
+    json.refuse("isolation", "must be trusted, native, oci or vm");
+  }
+}
+
+void read_target(http::JsonReader& json, TaskOrder& order) {
+  const auto text = json.find_string("target", 128);
+  if (!text) return;
+  const auto target = wire::Target::parse(*text);
+  if (target && target->kind() == wire::TargetKind::workspace) {
+    order.workspace = target->name();
+  } else {
+    json.refuse("target", "must be of the form workspace:<name>");
+  }
+}
+
+void read_trace(http::JsonReader& json, TaskOrder& order) {
+  const auto text = json.find_string("traceparent", 256);
+  if (!text) return;
+  const auto trace = wire::TraceContext::parse(*text);
+  if (trace) {
+    order.trace = *trace;
+  } else {
+    json.refuse("traceparent", "must be a W3C trace context");
+  }
+}
+
+}  // namespace
+
+Result<TaskOrder> parse_task_order(ByteView text) {
+  OUTHAUL_TRY(json, http::JsonReader::parse(text));
+  TaskOrder order;
+  order.action = read_action(json);
+  order.selector = read_selector(json);
+  order.cwd = json.find_string("cwd", wire::max_cwd_bytes).value_or("");
+  for (auto& [name, value] : json.find_string_map("env", wire::max_env_vars)) {
+    order.env.push_back({std::move(name), std::move(value)});
+  }
+  order.timeout = find_duration(json, "timeout", wire::max_task_timeout);
+  order.queue_timeout = find_duration(json, "queue_timeout", max_queue_timeout);
+  order.term_grace = find_duration(json, "term_grace", wire::max_term_grace);
+  order.has_stdin = json.find_boolean("stdin").value_or(false);
+  order.is_interactive = json.find_boolean("interactive").value_or(false);
+  read_isolation(json, order);
+  read_target(json, order);
+  read_trace(json, order);
+  OUTHAUL_CHECK(json.finish());
+  return order;
+}
+
+}  // namespace outhaul::hub

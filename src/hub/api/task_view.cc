@@ -1,0 +1,112 @@
+#include "hub/api/task_view.h"
+
+#include "base/duration_text.h"
+#include "hub/api/views.h"
+#include "hub/tasks/task_ender.h"
+#include "wire/task_result.h"
+#include "wire/task_spec.h"
+
+namespace outhaul::hub {
+namespace {
+
+void write_common(http::JsonWriter& json, const TaskFacts& facts) {
+  const auto& row = facts.row;
+  json.field("id", row.id.text()).field("account_id", row.owner.text()).field("state", store::name_of(row.state));
+  json.field("summary", row.action_summary);
+  write_text_or_null(json, "error_code", row.error_code);
+  write_text_or_null(json, "node_id", row.node.text());
+  write_text_or_null(json, "node_name", facts.node_name);
+  json.field("stream_id", row.stream.text());
+  write_text_or_null(json, "stdin_stream_id", row.stdin_stream.text());
+  write_time(json, "created_at", row.times.created_at);
+  write_time(json, "queue_deadline", row.times.queue_deadline);
+  write_time(json, "accepted_at", row.times.accepted_at);
+  write_time(json, "ended_at", row.times.finished_at);
+  write_time(json, "cancel_requested_at", row.times.cancel_requested_at);
+  json.field("traceparent", row.traceparent);
+}
+
+void write_action(http::JsonWriter& json, const wire::TaskAction& action) {
+  json.key("action").begin_object();
+  if (const auto* argv = std::get_if<wire::ArgvAction>(&action)) {
+    json.key("argv").begin_array();
+    for (const auto& word : argv->argv) json.value(word);
+    json.end_array();
+  } else if (const auto* shell = std::get_if<wire::ShellAction>(&action)) {
+    json.field("shell", shell->line);
+  } else {
+    json.field("echo", std::get<wire::EchoAction>(action).text);
+  }
+  json.end_object();
+}
+
+void write_spec(http::JsonWriter& json, const store::TaskRow& row) {
+  json.key("selector").raw(row.selector_json);
+  const auto spec = wire::parse_task_spec(row.spec);
+  if (!spec) return;
+  write_action(json, spec->action);
+  json.field("cwd", spec->cwd);
+  json.key("env_names").begin_array();
+  for (const auto& variable : spec->env) json.value(variable.name);
+  json.end_array();
+  write_text_or_null(json, "timeout", spec->timeout ? duration_text(*spec->timeout) : std::string());
+  json.field("isolation", wire::name_of(spec->isolation)).field("interactive", spec->is_interactive);
+}
+
+void write_waiting(http::JsonWriter& json, const std::vector<Waiting>& waiting) {
+  json.key("waiting").begin_array();
+  for (const auto& reason : waiting) {
+    json.begin_object().field("node_id", reason.node.text()).field("node_name", reason.node_name);
+    json.field("code", name_of(reason.code)).field("reason", reason.reason).end_object();
+  }
+  json.end_array();
+}
+
+void write_end(http::JsonWriter& json, const wire::TaskEnd& end) {
+  json.field("end", wire::state_of(end));
+  const auto* exited = std::get_if<wire::Exited>(&end);
+  const auto* signalled = std::get_if<wire::Signalled>(&end);
+  const auto* failed = std::get_if<wire::Failed>(&end);
+  exited != nullptr ? json.field("exit_code", exited->code) : json.key("exit_code").null();
+  signalled != nullptr ? json.field("signal", signalled->signal) : json.key("signal").null();
+  write_text_or_null(json, "error_code", failed != nullptr ? std::string(name_of(failed->code)) : std::string());
+  write_text_or_null(json, "error_message", failed != nullptr ? failed->message : std::string());
+}
+
+void write_result(http::JsonWriter& json, const wire::TaskResult& result) {
+  json.key("result").begin_object();
+  write_end(json, result.end);
+  write_time(json, "started_at", result.started_at);
+  write_time(json, "ended_at", result.ended_at);
+  json.field("duration_ns", result.used.wall.count()).field("user_cpu_ns", result.used.user_cpu.count());
+  json.field("system_cpu_ns", result.used.system_cpu.count()).field("max_rss_bytes", result.used.max_rss_bytes);
+  json.field("stdout_bytes", result.out.bytes).field("stderr_bytes", result.err.bytes);
+  json.field("stdout_sha256", to_hex(result.out.sha256)).field("stderr_sha256", to_hex(result.err.sha256));
+  json.field("bytes_left_out", result.bytes_left_out).field("processes_killed", result.processes_killed);
+  json.field("pipe_holder", result.pipe_holder).field("isolation", wire::name_of(result.isolation));
+  json.end_object();
+}
+
+}  // namespace
+
+void write_task_in_list(http::JsonWriter& json, const TaskFacts& facts) {
+  json.begin_object();
+  write_common(json, facts);
+  json.end_object();
+}
+
+void write_task(http::JsonWriter& json, const TaskFacts& facts) {
+  json.begin_object();
+  write_common(json, facts);
+  write_spec(json, facts.row);
+  write_waiting(json, facts.waiting);
+  if (store::is_final(facts.row.state)) {
+    const auto result = wire::parse_task_result(facts.row.result);
+    write_result(json, facts.row.result.empty() || !result ? result_of(facts.row) : *result);
+  } else {
+    json.key("result").null();
+  }
+  json.end_object();
+}
+
+}  // namespace outhaul::hub

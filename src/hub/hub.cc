@@ -1,0 +1,120 @@
+#include "hub/hub.h"
+
+#include "base/task_group.h"
+#include "base/within.h"
+#include "hub/accounts/account_service.h"
+#include "hub/accounts/admission.h"
+#include "hub/nodes/enrolment.h"
+#include "hub/nodes/node_gate.h"
+#include "hub/nodes/node_registry.h"
+#include "hub/nodes/node_service.h"
+#include "hub/nodes/node_session.h"
+#include "hub/streams/hub_streams.h"
+#include "hub/streams/output_reader.h"
+#include "hub/streams/stdin_inlet.h"
+#include "hub/streams/stdin_pump.h"
+#include "hub/streams/stream_sweep.h"
+#include "hub/tasks/courier.h"
+#include "hub/tasks/dispatcher.h"
+#include "hub/tasks/live_task.h"
+#include "hub/tasks/task_adoption.h"
+#include "hub/tasks/task_ender.h"
+#include "hub/tasks/task_rows.h"
+#include "hub/tasks/task_service.h"
+#include "hub/tasks/task_signer.h"
+#include "store/database.h"
+#include "transport/carrier.h"
+
+namespace outhaul::hub {
+
+// In the order of their needs: each part refers to those above it.
+struct Hub::Parts {
+  Parts(const HubPorts& hub_ports, HubSettings hub_settings, HubKeys hub_keys)
+      : ports(hub_ports), settings(std::move(hub_settings)), keys(std::move(hub_keys)) {}
+
+  HubPorts ports;
+  HubSettings settings;
+  HubKeys keys;
+  HubStreams streams{ports};
+  TaskBoard board{ports.executor};
+  NodeRegistry registry;
+  TaskRows rows{ports};
+  TaskEnder ender{ports, board, rows, streams.store()};
+  TaskSigner signer{settings, keys, ports.clock, ports.random};
+  StdinPump stdin_pump{streams.store(), ports.log};
+  StdinInlet stdin_inlet{ports.clock, streams.store()};
+  Courier courier{ports, {board, rows, ender, registry, signer, stdin_pump}};
+  Dispatcher dispatcher{ports, {board, registry, courier, ender, streams.store()}};
+  TaskAdoption adoption{ports, board, rows, signer};
+  TaskService tasks{ports, {settings, registry, board, rows, ender, dispatcher, courier, stdin_inlet}};
+  NodeGate gate{ports, {keys, signer, registry, streams.store()}};
+  NodeService nodes{ports, {settings, keys, registry, gate, dispatcher, session_needs()}};
+  EnrolmentService enrolment{ports, settings, keys, registry};
+  Admission admission{ports.executor, ports.clock, ports.database};
+  AccountService accounts{ports, admission};
+  TaskGroup loops{ports.executor};
+  bool is_open = false;
+
+  NodeSession::Needs session_needs() {
+    return {ports.executor, registry, board, dispatcher,
+            {ports.clock, ports.log, streams.store(), courier, adoption, ender}};
+  }
+};
+
+Hub::Hub(const HubPorts& ports, HubSettings settings, HubKeys keys)
+    : parts_(std::make_unique<Parts>(ports, std::move(settings), std::move(keys))) {}
+
+Hub::~Hub() = default;
+
+Task<Result<void>> Hub::start() {
+  auto& parts = *parts_;
+  auto work = [](store::ReadTransaction& tx) { return tx.deployment.load(); };
+  OUTHAUL_CO_TRY(deployment, co_await parts.ports.database.read(std::move(work)));
+  if (deployment.name != parts.settings.deployment) {
+    co_return fail(ErrorCode::store_foreign, "the database belongs to another deployment");
+  }
+  parts.signer.set_epoch(deployment.hub_epoch);
+  OUTHAUL_CO_CHECK(co_await parts.streams.open());
+  parts.is_open = true;
+  OUTHAUL_CO_CHECK(co_await parts.nodes.load_all());
+  OUTHAUL_CO_CHECK(co_await parts.tasks.recover(parts.streams.store()));
+  OUTHAUL_CO_CHECK(co_await sweep_streams(parts.ports, parts.board, parts.streams.store()));
+  parts.loops.spawn([&parts] { return parts.dispatcher.run(); });
+  parts.loops.spawn([&parts] { return parts.nodes.save_sightings(); });
+  co_return Result<void>();
+}
+
+void Hub::attach(std::unique_ptr<transport::Carrier> carrier) { parts_->nodes.attach(std::move(carrier)); }
+
+void Hub::begin_drain() {
+  parts_->tasks.begin_drain();
+  parts_->gate.begin_drain();
+}
+
+Task<void> Hub::join() {
+  auto& parts = *parts_;
+  begin_drain();
+  const auto wait = std::chrono::duration_cast<std::chrono::nanoseconds>(goodbye_retry_after).count();
+  Error goodbye(ErrorCode::draining, "the hub is shutting down");
+  co_await parts.nodes.close(std::move(goodbye).with("retry_after_ns", std::to_string(wait)));
+  parts.loops.cancel();
+  co_await parts.loops.join();
+  co_await parts.courier.join();
+  co_await parts.adoption.join();
+  co_await parts.ender.join();
+  co_await parts.rows.join();
+  co_await parts.admission.join();
+  if (parts.is_open) co_await parts.streams.close();
+}
+
+AccountService& Hub::accounts() { return parts_->accounts; }
+Admission& Hub::admission() { return parts_->admission; }
+EnrolmentService& Hub::enrolment() { return parts_->enrolment; }
+NodeService& Hub::nodes() { return parts_->nodes; }
+TaskService& Hub::tasks() { return parts_->tasks; }
+StreamSources Hub::stream_sources() { return {parts_->streams.store(), parts_->ports.database, parts_->board}; }
+const HubPorts& Hub::ports() const { return parts_->ports; }
+const HubSettings& Hub::settings() const { return parts_->settings; }
+const HubKeys& Hub::keys() const { return parts_->keys; }
+
+}  // namespace outhaul::hub
