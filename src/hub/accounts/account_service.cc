@@ -46,6 +46,11 @@ Task<Result<store::Page<store::AccountRow>>> AccountService::list(store::PageReq
   co_return co_await database_.read(std::move(work));
 }
 
+Task<Result<store::AccountRow>> AccountService::find(std::string account) {
+  auto work = [account = std::move(account)](store::ReadTransaction& tx) { return find_account(tx.accounts, account); };
+  co_return co_await database_.read(std::move(work));
+}
+
 Task<Result<store::AccountRow>> AccountService::disable(std::string account, AccountId self) {
   auto work = [account = std::move(account), self = std::move(self),
                now = clock_.wall_now()](store::Transaction& tx) -> Result<store::AccountRow> {

@@ -32,6 +32,8 @@ class AccountService {
   // errors  invalid: the name breaks the rule. name_taken
   Task<Result<store::AccountRow>> create(std::string name, store::Role role);
   Task<Result<store::Page<store::AccountRow>>> list(store::PageRequest page);
+  // By id or name. not_found.
+  Task<Result<store::AccountRow>> find(std::string account);
   // By id or name; its tokens stop working with the next request. not_found; conflict: it is `self`, who would lock
   // itself out.
   Task<Result<store::AccountRow>> disable(std::string account, AccountId self);
