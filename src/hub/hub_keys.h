@@ -11,8 +11,6 @@ struct HubKeys {
   crypto::CertificateAuthority authority;
   KeyId signing_key_id;
   crypto::SigningKey signing_key;
-  // DER of the public key of the TLS certificate that nodes see; Hello signs it.
-  Bytes node_side_spki;
 };
 
 }  // namespace outhaul::hub

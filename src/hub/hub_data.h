@@ -1,0 +1,59 @@
+// The hub's data directory: what `init` makes once, and what `serve` and `check` read.
+//
+//   FORMAT, LOCK    crypto/data_directory.h
+//   hub.json        deployment and the id of the signing key; written last, so that it marks a whole `init`
+//   ca.key, ca.pem  the deployment's certificate authority
+//   signing.key     signs tasks (Ed25519)
+//   hub.db          the database, bound to the deployment
+//   streams/        the stream journal and its segments
+//   admin-token     the first administrator's API token; to be deleted once it was used
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "base/secret.h"
+#include "crypto/data_directory.h"
+#include "crypto/tls_key.h"
+#include "hub/hub_keys.h"
+
+namespace outhaul::hub {
+
+inline constexpr std::string_view database_file = "hub.db";
+inline constexpr std::string_view streams_directory = "streams";
+inline constexpr std::string_view admin_token_file = "admin-token";
+
+// A certificate chain and its key, for one side of the port.
+struct ServerIdentity {
+  std::string chain_pem;  // leaf, then the CA
+  Secret key_pem;
+};
+
+struct HubIdentity {
+  std::string deployment;
+  KeyId signing_key_id;
+  crypto::CertificateAuthority authority;
+  crypto::SigningKey signing_key;
+};
+
+// Makes keys and authority in an empty data directory; mark_complete() ends it. invalid: the deployment is no DNS
+// name. conflict: there is a whole or a half-made hub already.
+Result<HubIdentity> make_identity(const crypto::DataDirectory& data, const std::string& deployment, WallTime now,
+                                  Random& random);
+Result<void> mark_complete(const crypto::DataDirectory& data, const HubIdentity& identity);
+
+// not_found: `init` was not run, or not to its end. file_permissions_loose, certificate_invalid, config_invalid: a
+// file is not what was written; the message names it.
+Result<HubIdentity> load_identity(const crypto::DataDirectory& data);
+
+// "node.<deployment>": the name that nodes ask for by SNI.
+std::string node_side_name(const std::string& deployment);
+// Certificates are made at each start; only the authority's key is kept.
+Result<ServerIdentity> issue_node_side(const HubIdentity& identity, WallTime now, Random& random);
+// For the deployment, this machine's names, and `more` (DNS names and addresses).
+Result<ServerIdentity> issue_people_side(const HubIdentity& identity, const std::vector<std::string>& more, WallTime now,
+                                         Random& random);
+
+}  // namespace outhaul::hub

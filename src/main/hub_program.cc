@@ -1,0 +1,271 @@
+#include "main/hub_program.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+
+#include <boost/asio/io_context.hpp>
+#include <fmt/format.h>
+
+#include "base/assert.h"
+#include "base/system_clock.h"
+#include "base/within.h"
+#include "crypto/data_files.h"
+#include "crypto/system_random.h"
+#include "http/json_writer.h"
+#include "http/server.h"
+#include "hub/accounts/account_service.h"
+#include "hub/api/routes.h"
+#include "hub/hub.h"
+#include "hub/hub_config.h"
+#include "hub/hub_data.h"
+#include "main/log_sinks.h"
+#include "main/service_manager.h"
+#include "main/stop_signals.h"
+#include "store/sqlite_database.h"
+#include "stream/file_disk.h"
+
+namespace outhaul {
+namespace {
+
+constexpr std::string_view standard_config = "/etc/outhaul/hub.yaml";
+constexpr std::string_view privileged_listen = "[::]:443";
+constexpr std::string_view plain_listen = "[::]:8443";
+
+int report(const Error& error) {
+  fmt::print(stderr, "outhaul-hub: {} [{}]\n", error.what(), name_of(error.code()));
+  for (const auto& detail : error.details()) fmt::print(stderr, "  {}: {}\n", detail.name, detail.value);
+  return 1;
+}
+
+// Runs one coroutine to its end on a loop of its own.
+template <class T>
+T run_on_loop(asio::io_context& io, Task<T> task) {
+  std::optional<T> value;
+  TaskGroup group(io.get_executor());
+  group.spawn([&value, body = std::move(task)]() mutable -> Task<void> { value = co_await std::move(body); });
+  io.run();
+  OUTHAUL_ASSERT(value.has_value());
+  return std::move(*value);
+}
+
+Result<hub::HubConfig> load_config(const HubOptions& options) {
+  std::string path = options.config_file;
+  if (path.empty() && !std::filesystem::exists(standard_config)) return hub::HubConfig();
+  if (path.empty()) path = standard_config;
+  OUTHAUL_TRY(text, crypto::read_trusted_file(path, hub::ConfigReader::max_bytes));
+  return hub::parse_hub_config(text, path);
+}
+
+store::SqliteLocation database_of(const crypto::DataDirectory& data, const std::string& deployment) {
+  return {data.file(hub::database_file).string(), deployment};
+}
+
+Result<void> make_directory(const std::filesystem::path& path) {
+  std::error_code fault;
+  std::filesystem::create_directories(path, fault);
+  if (fault) return fail(ErrorCode::unavailable, path.string() + ": " + fault.message());
+  return {};
+}
+
+Task<Result<Secret>> add_first_admin(store::Database& database, WallTime now, Random& random) {
+  auto work = [now, &random](store::Transaction& tx) { return hub::make_first_admin(tx, now, random); };
+  OUTHAUL_CO_TRY(made, co_await database.transact(std::move(work)));
+  co_return std::move(made.token);
+}
+
+Result<void> init(const HubOptions& options) {
+  SystemClock clock;
+  crypto::SystemRandom random;
+  OUTHAUL_TRY(data, crypto::DataDirectory::create_or_open(options.data, crypto::DataOwner::hub));
+  OUTHAUL_TRY(identity, hub::make_identity(data, options.deployment, clock.wall_now(), random));
+  OUTHAUL_CHECK(make_directory(data.file(hub::streams_directory)));
+  OUTHAUL_TRY(database, store::SqliteDatabase::create(database_of(data, options.deployment), clock.wall_now()));
+  asio::io_context io(1);
+  OUTHAUL_TRY(token, run_on_loop(io, add_first_admin(*database, clock.wall_now(), random)));
+  const auto token_path = data.file(hub::admin_token_file);
+  const auto line = std::string(token.reveal_for("hand it over")) + "\n";
+  OUTHAUL_CHECK(crypto::create_private_file(token_path, line));
+  OUTHAUL_CHECK(hub::mark_complete(data, identity));
+  fmt::print("deployment      {}\nCA fingerprint  {}\nfirst administrator's API token in {}; delete the file once you have signed in\n",
+             identity.deployment, identity.authority.fingerprint().text(), token_path.string());
+  return {};
+}
+
+// One hub process: everything that serve needs, in the order of its needs.
+class HubProcess {
+ public:
+  static Result<std::unique_ptr<HubProcess>> make(const HubOptions& options);
+  // Serves until a stop signal. An Error is why it could not start.
+  Result<void> run();
+
+ private:
+  HubProcess(const HubOptions& options, crypto::DataDirectory data, hub::HubConfig config)
+      : options_(options), data_(std::move(data)), config_(std::move(config)) {}
+
+  Result<void> open(hub::HubIdentity identity);
+  Result<void> make_tls(const hub::HubIdentity& identity);
+  Result<http::TlsIdentity> people_side(const hub::HubIdentity& identity);
+  Task<Result<void>> serve();
+  Result<http::ListenAddress> listen();
+  Result<void> announce(const http::ListenAddress& address);
+  Task<void> drain();
+
+  HubOptions options_;
+  crypto::DataDirectory data_;
+  hub::HubConfig config_;
+  SystemClock clock_;
+  crypto::SystemRandom random_;
+  StandardErrorSink sink_;
+  Log log_{"hub", clock_, sink_, standard_error_format()};
+  asio::io_context io_{1};
+  std::unique_ptr<store::Database> database_;
+  std::optional<stream::FileDisk> disk_;
+  std::optional<hub::Hub> hub_;
+  std::optional<http::TlsServerContext> tls_;
+  std::optional<http::Router> router_;
+  std::optional<http::Server> server_;
+};
+
+Result<std::unique_ptr<HubProcess>> HubProcess::make(const HubOptions& options) {
+  OUTHAUL_TRY(config, load_config(options));
+  OUTHAUL_TRY(data, crypto::DataDirectory::open(options.data, crypto::DataOwner::hub));
+  OUTHAUL_TRY(identity, hub::load_identity(data));
+  std::unique_ptr<HubProcess> process(new HubProcess(options, std::move(data), std::move(config)));
+  OUTHAUL_CHECK(process->open(std::move(identity)));
+  return process;
+}
+
+Result<void> HubProcess::open(hub::HubIdentity identity) {
+  config_.settings.deployment = identity.deployment;
+  OUTHAUL_CHECK(make_tls(identity));
+  const auto streams = data_.file(hub::streams_directory);
+  OUTHAUL_CHECK(make_directory(streams));
+  OUTHAUL_TRY(database, store::SqliteDatabase::open(database_of(data_, identity.deployment), clock_.wall_now()));
+  database_ = std::move(database);
+  disk_.emplace(io_.get_executor(), streams);
+  hub::HubKeys keys{std::move(identity.authority), identity.signing_key_id, std::move(identity.signing_key)};
+  const hub::HubPorts ports{io_.get_executor(), clock_, random_, *database_, *disk_, log_};
+  hub_.emplace(ports, config_.settings, std::move(keys));
+  router_.emplace(hub::make_api(*hub_).router());
+  server_.emplace(http::Server::Ports{io_.get_executor(), clock_, log_}, *router_, &*tls_);
+  return {};
+}
+
+Result<void> HubProcess::make_tls(const hub::HubIdentity& identity) {
+  OUTHAUL_TRY(people, people_side(identity));
+  OUTHAUL_TRY(node, hub::issue_node_side(identity, clock_.wall_now(), random_));
+  http::TlsServerContext::Settings settings;
+  settings.people = std::move(people);
+  settings.node = {std::move(node.chain_pem), std::move(node.key_pem)};
+  settings.node_name = hub::node_side_name(identity.deployment);
+  settings.node_ca_pem = identity.authority.certificate().pem();
+  OUTHAUL_TRY(tls, http::TlsServerContext::make(settings));
+  tls_.emplace(std::move(tls));
+  return {};
+}
+
+// The operator's certificate when the configuration names one, else one of our own authority.
+Result<http::TlsIdentity> HubProcess::people_side(const hub::HubIdentity& identity) {
+  constexpr std::size_t max_pem_bytes = 256U << 10U;
+  if (!config_.certificate_file.empty()) {
+    OUTHAUL_TRY(chain, crypto::read_trusted_file(config_.certificate_file, max_pem_bytes));
+    OUTHAUL_TRY(key, crypto::read_private_file(config_.key_file, max_pem_bytes));
+    return http::TlsIdentity{std::move(chain), std::move(key)};
+  }
+  OUTHAUL_TRY(issued, hub::issue_people_side(identity, config_.server_names, clock_.wall_now(), random_));
+  return http::TlsIdentity{std::move(issued.chain_pem), std::move(issued.key_pem)};
+}
+
+Result<void> HubProcess::run() { return run_on_loop(io_, serve()); }
+
+Task<Result<void>> HubProcess::serve() {
+  StopSignals signals(io_.get_executor());
+  auto started = co_await hub_->start();
+  if (started) {
+    const auto address = listen();
+    started = address ? announce(*address) : Result<void>(fail(address.error()));
+  }
+  if (started) {
+    static_cast<void>(co_await signals.wait());
+    log_.info("draining");
+    notify_service_manager("STOPPING=1");
+    hub_->begin_drain();
+    using namespace asio::experimental::awaitable_operators;  // NOLINT: the operators are the interface
+    // A second signal ends the wait.
+    static_cast<void>(co_await (drain() || signals.wait()));
+  }
+  co_await server_->close();
+  co_await hub_->join();
+  if (!options_.ready_file.empty()) ::unlink(options_.ready_file.c_str());
+  co_return started;
+}
+
+Task<void> HubProcess::drain() {
+  return server_->drain(std::chrono::duration_cast<Duration>(config_.settings.drain_limit));
+}
+
+Result<http::ListenAddress> HubProcess::listen() {
+  auto text = options_.listen.empty() ? config_.listen : options_.listen;
+  if (text.empty()) text = geteuid() == 0 ? privileged_listen : plain_listen;
+  OUTHAUL_TRY(address, http::parse_listen_address(text));
+  return server_->listen(address);
+}
+
+Result<void> HubProcess::announce(const http::ListenAddress& address) {
+  const bool is_any = address.host == "0.0.0.0" || address.host == "::";
+  const http::Url url{is_any ? "127.0.0.1" : address.host, address.port};
+  const auto fingerprint = hub_->keys().authority.fingerprint().text();
+  log_.info("serving", {{"address", address.text()}, {"deployment", config_.settings.deployment},
+                        {"ca_fingerprint", fingerprint}});
+  notify_service_manager("READY=1");
+  if (options_.ready_file.empty()) return {};
+  http::JsonWriter json;
+  json.begin_object().field("url", url.text()).field("ca_fingerprint", fingerprint);
+  json.field("pid", ::getpid()).end_object();
+  return crypto::write_public_file(options_.ready_file, std::move(json).take_text() + "\n");
+}
+
+// Each node holds a descriptor.
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  static_cast<void>(setrlimit(RLIMIT_NOFILE, &limit));
+}
+
+}  // namespace
+
+int init_hub(const HubOptions& options) {
+  const auto made = init(options);
+  return made ? 0 : report(made.error());
+}
+
+int serve_hub(const HubOptions& options) {
+  std::signal(SIGPIPE, SIG_IGN);
+  raise_descriptor_limit();
+  auto process = HubProcess::make(options);
+  if (!process) return report(process.error());
+  const auto served = (*process)->run();
+  return served ? 0 : report(served.error());
+}
+
+int check_hub(const HubOptions& options) {
+  int status = 0;
+  const auto note = [&status](const Error& fault) { status = report(fault); };
+  if (const auto config = load_config(options); !config) note(config.error());
+  const auto data = crypto::DataDirectory::open(options.data, crypto::DataOwner::hub);
+  if (!data) return report(data.error());
+  const auto identity = hub::load_identity(*data);
+  if (!identity) return report(identity.error());
+  const auto database = store::check_sqlite(database_of(*data, identity->deployment));
+  if (!database) return report(database.error());
+  fmt::print("deployment {}, {} migrations applied, {} pending\n", database->deployment.name,
+             database->migrations_applied, database->migrations_pending);
+  return status;
+}
+
+}  // namespace outhaul

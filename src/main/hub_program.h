@@ -1,0 +1,22 @@
+// What outhaul-hub does, one function a command. Each gives the process's exit status after saying on standard error
+// what was wrong.
+#pragma once
+
+#include <string>
+
+namespace outhaul {
+
+struct HubOptions {
+  std::string data;
+  std::string deployment;   // init
+  std::string listen;       // serve; empty: the configuration's, else the default
+  std::string config_file;  // empty: the standard place, if there is a file
+  std::string ready_file;   // serve; empty: none
+};
+
+int init_hub(const HubOptions& options);
+int serve_hub(const HubOptions& options);
+// Reads only, and names every fault.
+int check_hub(const HubOptions& options);
+
+}  // namespace outhaul
