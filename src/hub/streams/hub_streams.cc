@@ -29,11 +29,11 @@ Result<stream::RecordView> last_record(ByteView records) {
 }  // namespace
 
 HubStreams::HubStreams(const HubPorts& ports)
-    : executor_(ports.executor), disk_(ports.disk), log_(ports.log), store_(executor_, disk_, store_config()) {}
+    : disk_(ports.disk), log_(ports.log), store_(ports.executor, disk_, store_config()) {}
 
 Task<Result<void>> HubStreams::open() {
   std::vector<stream::JournalOwner*> owners{&store_};
-  auto journal = co_await stream::Journal::open(executor_, disk_, std::move(owners));
+  auto journal = co_await stream::Journal::open(disk_, std::move(owners));
   if (!journal) co_return fail(std::move(journal).error().during("open the stream journal"));
   journal_ = std::move(*journal);
   auto recovered = co_await store_.recover(*journal_);
@@ -56,10 +56,7 @@ void HubStreams::report_recovery() const {
   }
 }
 
-Task<void> HubStreams::close() {
-  co_await store_.close();
-  if (journal_) co_await journal_->close();
-}
+Task<void> HubStreams::close() { return store_.close(); }
 
 Result<Bytes> completing_payload(stream::StreamStore& store, const StreamId& id) {
   const auto totals = store.find(id);

@@ -22,7 +22,6 @@ class HubStreams {
  private:
   void report_recovery() const;
 
-  Executor executor_;
   stream::Disk& disk_;
   const Log& log_;
   stream::StreamStore store_;
