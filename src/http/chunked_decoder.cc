@@ -29,7 +29,8 @@ Result<ChunkedDecoder::Step> ChunkedDecoder::step(ByteView input) {
       continue;
     }
     const auto rest = input.size() - step.consumed;
-    step.data = input.substr(step.consumed, static_cast<std::size_t>(std::min<std::uint64_t>(rest, remaining_)));
+    step.data =
+        input.substr(step.consumed, static_cast<std::size_t>(std::min<std::uint64_t>(rest, remaining_)));
     step.consumed += step.data.size();
     remaining_ -= step.data.size();
     if (remaining_ == 0) state_ = State::data_end_cr;
@@ -41,26 +42,17 @@ Result<ChunkedDecoder::Step> ChunkedDecoder::step(ByteView input) {
 Result<void> ChunkedDecoder::take(char c) {
   switch (state_) {
     case State::size_start:
-    case State::size:
-      return take_size(c);
-    case State::extension:
-      return take_extension(c);
-    case State::size_end:
-      return expect(c, '\n', remaining_ == 0 ? State::trailer_start : State::data);
-    case State::data_end_cr:
-      return expect(c, '\r', State::data_end_lf);
-    case State::data_end_lf:
-      return expect(c, '\n', State::size_start);
+    case State::size: return take_size(c);
+    case State::extension: return take_extension(c);
+    case State::size_end: return expect(c, '\n', remaining_ == 0 ? State::trailer_start : State::data);
+    case State::data_end_cr: return expect(c, '\r', State::data_end_lf);
+    case State::data_end_lf: return expect(c, '\n', State::size_start);
     case State::trailer_start:
-    case State::trailer:
-      return take_trailer(c);
-    case State::trailer_end:
-      return expect(c, '\n', State::trailer_start);
-    case State::last_end:
-      return expect(c, '\n', State::done);
+    case State::trailer: return take_trailer(c);
+    case State::trailer_end: return expect(c, '\n', State::trailer_start);
+    case State::last_end: return expect(c, '\n', State::done);
     case State::data:
-    case State::done:
-      break;
+    case State::done: break;
   }
   return violation("chunked body: bytes after its end");
 }
@@ -75,9 +67,12 @@ Result<void> ChunkedDecoder::take_size(char c) {
   }
   if (state_ == State::size_start) return violation("chunked body: a chunk without a size");
   ignored_ = 0;
-  if (c == '\r') state_ = State::size_end;
-  else if (c == ';') state_ = State::extension;
-  else return violation("chunked body: a chunk size that is not hexadecimal");
+  if (c == '\r')
+    state_ = State::size_end;
+  else if (c == ';')
+    state_ = State::extension;
+  else
+    return violation("chunked body: a chunk size that is not hexadecimal");
   return {};
 }
 

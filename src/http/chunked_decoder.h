@@ -25,7 +25,18 @@ class ChunkedDecoder {
 
  private:
   enum class State {
-    size_start, size, extension, size_end, data, data_end_cr, data_end_lf, trailer_start, trailer, trailer_end, last_end, done
+    size_start,
+    size,
+    extension,
+    size_end,
+    data,
+    data_end_cr,
+    data_end_lf,
+    trailer_start,
+    trailer,
+    trailer_end,
+    last_end,
+    done
   };
   Result<void> take(char c);
   Result<void> take_size(char c);

@@ -83,7 +83,8 @@ Task<Result<void>> Client::State::ready() {
 Task<Result<void>> Client::State::send(const ClientRequest& request, BodyFraming framing) {
   method = request.method;
   is_unused = false;
-  const Bytes head = write_request_head(request.method, request.target, settings.url.authority(), request.headers, framing);
+  const Bytes head =
+      write_request_head(request.method, request.target, settings.url.authority(), request.headers, framing);
   auto sent = co_await connection->write_all(head, request.body);
   if (!sent) {
     drop();
@@ -102,7 +103,8 @@ Task<Result<ResponseHead>> Client::State::read_head() {
       co_return head;
     }
     OUTHAUL_CO_TRY(count, co_await input.fill(*connection));
-    if (count == 0) co_return fail(ErrorCode::unavailable, "http: the hub closed the connection without an answer");
+    if (count == 0)
+      co_return fail(ErrorCode::unavailable, "http: the hub closed the connection without an answer");
   }
 }
 
@@ -118,7 +120,8 @@ Task<Result<ClientResponse>> Client::State::read_response() {
   auto timed = co_await within(clock, clock.now() + settings.head_limit, read_final_head());
   if (!timed || !*timed) {
     drop();
-    auto error = timed ? std::move(*timed).error() : Error(ErrorCode::deadline_exceeded, "http: no answer in time");
+    auto error =
+        timed ? std::move(*timed).error() : Error(ErrorCode::deadline_exceeded, "http: no answer in time");
     co_return fail(after_sending(std::move(error)));
   }
   ResponseHead& head = **timed;
@@ -181,7 +184,10 @@ Task<Result<Response>> Client::call(ClientRequest request, std::size_t max_bytes
 
 Task<Result<Client::Upgraded>> Client::upgrade(ClientRequest request) {
   OUTHAUL_CO_TRY(answer, co_await this->request(std::move(request)));
-  Upgraded upgraded{.status = answer.status, .headers = std::move(answer.headers), .connection = nullptr, .already_read = {}};
+  Upgraded upgraded{.status = answer.status,
+                    .headers = std::move(answer.headers),
+                    .connection = nullptr,
+                    .already_read = {}};
   if (answer.status == 101) {
     state_->body.reset();
     upgraded.already_read = state_->input.take();

@@ -38,7 +38,7 @@ class Client {
     std::string server_name;
     Duration connect_limit = std::chrono::seconds(10);  // dialling and handshake
     Duration head_limit = std::chrono::seconds(60);     // from the request to the answer's head
-    Bytes resumption;  // of an earlier Client::resumption()
+    Bytes resumption;                                   // of an earlier Client::resumption()
   };
   // `tls` null: plain HTTP. Clock and context outlive the client.
   Client(AsyncClock& clock, const TlsClientContext* tls, Settings settings);

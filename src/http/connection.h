@@ -23,8 +23,8 @@ enum class CertificateVerdict {
 
 // What is known about the other end once the connection stands. Never changes afterwards.
 struct PeerFacts {
-  std::string address;      // "192.0.2.7:51234", "[2001:db8::1]:443"; "local" for a socket pair or memory
-  std::string server_name;  // SNI that the client sent; empty when none
+  std::string address;        // "192.0.2.7:51234", "[2001:db8::1]:443"; "local" for a socket pair or memory
+  std::string server_name;    // SNI that the client sent; empty when none
   bool is_node_side = false;  // the server chose its node context for this connection
   CertificateVerdict certificate_verdict = CertificateVerdict::none;
   Bytes certificate_der;  // the peer's leaf; empty unless the verdict is valid or expired
@@ -49,7 +49,8 @@ class Connection {
   // Writes the views, in order, as one; completes when the kernel has every byte. They stay valid until
   // then. Cancelling kills the connection, because half a message cannot be recalled.
   virtual Task<Result<void>> write_all(ByteView first, ByteView second = {}, ByteView third = {}) = 0;
-  // Tells the peer that nothing more comes, as far as that needs no waiting, then closes. Otherwise as kill().
+  // Tells the peer that nothing more comes, as far as that needs no waiting, then closes. Otherwise as
+  // kill().
   virtual void close() = 0;
   // Closes at once; a read or write in progress fails. May be called at any time, more than once.
   virtual void kill() = 0;

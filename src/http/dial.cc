@@ -31,7 +31,8 @@ Task<Result<Endpoints>> resolve(std::string host, std::uint16_t port) {
   if (!error) co_return Endpoints{Endpoint(address, port)};
   asio::ip::tcp::resolver resolver(co_await asio::this_coro::executor);
   const auto service = std::to_string(port);
-  const auto found = co_await resolver.async_resolve(host, service, asio::redirect_error(asio::use_awaitable, error));
+  const auto found =
+      co_await resolver.async_resolve(host, service, asio::redirect_error(asio::use_awaitable, error));
   if (error == asio::error::operation_aborted) throw boost::system::system_error(error);
   if (error) co_return fail(ErrorCode::unavailable, "the name does not resolve: " + error.message());
   Endpoints endpoints;
@@ -74,7 +75,8 @@ Task<Result<int>> dial(AsyncClock& clock, TimePoint deadline, std::string host, 
     const TimePoint until = share_of(clock.now(), deadline, endpoints.size() - i);
     auto connected = co_await within(clock, until, connect_to(endpoints[i]));
     if (connected && *connected) co_return **connected;
-    last = connected ? std::move(*connected).error() : Error(ErrorCode::deadline_exceeded, "no answer in time");
+    last =
+        connected ? std::move(*connected).error() : Error(ErrorCode::deadline_exceeded, "no answer in time");
   }
   co_return fail(std::move(last).during(step));
 }

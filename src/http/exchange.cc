@@ -22,7 +22,7 @@ Exchange::Exchange(const Ports& ports, RequestHead head)
     : ports_(ports),
       head_(std::move(head)),
       body_(*ports.connection, ports.input, head_.framing, this),
-      keep_alive_(head_.keep_alive && ports.may_keep_alive),
+      keep_alive_(head_.keep_alive),
       owes_continue_(head_.expects_continue) {}
 
 Task<Result<Bytes>> Exchange::read_body(std::size_t max_bytes) {
@@ -54,10 +54,12 @@ bool Exchange::can_skip_body() const {
   return remaining == 0 || (remaining && *remaining <= max_skipped_bytes && !owes_continue_);
 }
 
+void Exchange::decide_keep_alive() { keep_alive_ = keep_alive_ && !ports_.is_draining && can_skip_body(); }
+
 Task<void> Exchange::respond(Response response) {
   OUTHAUL_ASSERT(state_ == State::open);
   state_ = State::answered;
-  keep_alive_ = keep_alive_ && can_skip_body();
+  decide_keep_alive();
   BodyFraming framing;
   if (has_body(response.status)) framing = {.kind = BodyKind::length, .length = response.body.size()};
   const Bytes head = write_response_head(response.status, response.headers, framing, keep_alive_);
@@ -69,7 +71,7 @@ Task<void> Exchange::respond(Response response) {
 Task<Result<ResponseWriter*>> Exchange::start_response(Response response) {
   OUTHAUL_ASSERT(state_ == State::open && response.body.empty());
   state_ = State::streaming;
-  keep_alive_ = keep_alive_ && can_skip_body();
+  decide_keep_alive();
   answer_kind_ = head_.is_http_1_0 ? BodyKind::until_close : BodyKind::chunked;
   const BodyFraming framing{.kind = answer_kind_};
   const Bytes head = write_response_head(response.status, response.headers, framing, keep_alive_);
@@ -127,7 +129,8 @@ Task<bool> Exchange::skip_body() {
 
 Task<Exchange::After> Exchange::complete() {
   body_.settle();
-  if (state_ == State::open) co_await respond_error(Error(ErrorCode::internal, "the request was not answered"));
+  if (state_ == State::open)
+    co_await respond_error(Error(ErrorCode::internal, "the request was not answered"));
   // A stream without its end must not look like a whole answer.
   if (state_ != State::answered) co_return After::close;
   if (ports_.connection == nullptr) co_return After::close;

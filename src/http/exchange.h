@@ -20,7 +20,7 @@ class Exchange final : public RequestContext, private BodyWatcher, private Respo
     InputBuffer& input;
     AsyncClock& clock;
     const ServerLimits& limits;
-    bool may_keep_alive;
+    const bool& is_draining;  // looked at when the head is written
   };
   Exchange(const Ports& ports, RequestHead head);
 
@@ -47,6 +47,7 @@ class Exchange final : public RequestContext, private BodyWatcher, private Respo
   Task<Result<void>> write_now(ByteView first, ByteView second = {}, ByteView third = {});
   Task<bool> skip_body();
   bool can_skip_body() const;
+  void decide_keep_alive();
   bool is_head_request() const { return head_.request.method == Method::head; }
 
   Ports ports_;

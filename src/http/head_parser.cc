@@ -83,7 +83,8 @@ Result<std::optional<BodyFraming>> named_framing(const Headers& headers, bool is
 Result<void> read_target(std::string_view target, Request& request) {
   if (!target.starts_with('/')) return invalid("http: a target that is no path");
   const bool is_visible_ascii = std::ranges::all_of(target, [](char c) { return c > 0x20 && c < 0x7f; });
-  if (!is_visible_ascii || target.find('#') != target.npos) return invalid("http: a target with a forbidden character");
+  if (!is_visible_ascii || target.find('#') != target.npos)
+    return invalid("http: a target with a forbidden character");
   const auto mark = std::min(target.find('?'), target.size());
   request.path = std::string(target.substr(0, mark));
   OUTHAUL_TRY(query, parse_query(target.substr(std::min(mark + 1, target.size()))));

@@ -22,9 +22,10 @@ void append_headers(Bytes& head, const Headers& headers, BodyFraming framing) {
 
 }  // namespace
 
-Bytes write_request_head(Method method, std::string_view target, std::string_view host, const Headers& headers,
-                         BodyFraming framing) {
-  OUTHAUL_ASSERT(target.starts_with('/') && std::ranges::all_of(target, [](char c) { return c > 0x20 && c < 0x7f; }));
+Bytes write_request_head(Method method, std::string_view target, std::string_view host,
+                         const Headers& headers, BodyFraming framing) {
+  OUTHAUL_ASSERT(target.starts_with('/') &&
+                 std::ranges::all_of(target, [](char c) { return c > 0x20 && c < 0x7f; }));
   Bytes head(name_of(method));
   head.append(" ").append(target).append(" HTTP/1.1\r\n");
   append_field(head, "Host", host);

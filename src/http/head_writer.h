@@ -9,8 +9,8 @@ namespace outhaul::http {
 
 // Connection and framing fields are added to `headers`. A target with a space or control character is a
 // broken promise.
-Bytes write_request_head(Method method, std::string_view target, std::string_view host, const Headers& headers,
-                         BodyFraming framing);
+Bytes write_request_head(Method method, std::string_view target, std::string_view host,
+                         const Headers& headers, BodyFraming framing);
 // `framing` of kind length is written even when it is 0; of kind none, not at all.
 Bytes write_response_head(int status, const Headers& headers, BodyFraming framing, bool keep_alive);
 

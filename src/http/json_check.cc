@@ -33,7 +33,9 @@ class CheckHandler {
     keys_.pop_back();
     return true;
   }
-  bool on_string_part(json::string_view part, std::size_t, error_code& error) { return check_text(part, error); }
+  bool on_string_part(json::string_view part, std::size_t, error_code& error) {
+    return check_text(part, error);
+  }
   bool on_string(json::string_view last, std::size_t, error_code& error) { return check_text(last, error); }
   bool on_key_part(json::string_view part, std::size_t, error_code& error) {
     key_.append(part.data(), part.size());
@@ -42,7 +44,8 @@ class CheckHandler {
   bool on_key(json::string_view last, std::size_t, error_code& error) {
     key_.append(last.data(), last.size());
     if (!check_text(last, error)) return false;
-    if (!keys_.back().insert(std::exchange(key_, std::string())).second) return refuse("a key is given twice", error);
+    if (!keys_.back().insert(std::exchange(key_, std::string())).second)
+      return refuse("a key is given twice", error);
     return true;
   }
   bool on_number_part(json::string_view, error_code&) { return true; }
@@ -80,8 +83,9 @@ Result<void> check_json(ByteView text, std::size_t max_depth) {
   const char* fault = parser.handler().fault;
   if (fault == nullptr && error == json::error::too_deep) fault = "more levels than allowed";
   if (fault == nullptr) fault = "not JSON";
-  return std::unexpected(Error(ErrorCode::invalid, std::string("json: ") + fault + " at byte " + std::to_string(parsed))
-                             .with("offset", std::to_string(parsed)));
+  return std::unexpected(
+      Error(ErrorCode::invalid, std::string("json: ") + fault + " at byte " + std::to_string(parsed))
+          .with("offset", std::to_string(parsed)));
 }
 
 }  // namespace outhaul::http

@@ -48,7 +48,8 @@ struct JsonReader::Document {
     faults.push_back({node.path + shown(key), std::move(why)});
   }
   Node* add(const json::value* value, std::string path) {
-    return &nodes.emplace_back(Node{.object = value != nullptr ? value->if_object() : nullptr, .path = std::move(path), .asked = {}});
+    return &nodes.emplace_back(Node{
+        .object = value != nullptr ? value->if_object() : nullptr, .path = std::move(path), .asked = {}});
   }
   void note_unknown_keys();
   Error take_faults() const;
@@ -82,8 +83,10 @@ class JsonReader::Asked {
     if (reader.node_->object == nullptr) return;
     reader.node_->asked.emplace(key);
     const auto* found = reader.node_->object->if_contains(json::string_view(key.data(), key.size()));
-    if (found != nullptr && !found->is_null()) value_ = found;
-    else if (is_required) note("is missing");
+    if (found != nullptr && !found->is_null())
+      value_ = found;
+    else if (is_required)
+      note("is missing");
   }
   const json::value* value() const { return value_; }
   void note(std::string why) const { reader_.document_->note(*reader_.node_, key_, std::move(why)); }
@@ -95,9 +98,12 @@ class JsonReader::Asked {
   }
   std::optional<std::string> text_of(const json::value& value, std::size_t max_bytes) const {
     const auto* text = value.if_string();
-    if (text == nullptr) note("must be a string");
-    else if (text->size() > max_bytes) note("must have at most " + std::to_string(max_bytes) + " bytes");
-    else return std::string(text->data(), text->size());
+    if (text == nullptr)
+      note("must be a string");
+    else if (text->size() > max_bytes)
+      note("must have at most " + std::to_string(max_bytes) + " bytes");
+    else
+      return std::string(text->data(), text->size());
     return std::nullopt;
   }
   std::optional<std::int64_t> integer(std::int64_t least, std::int64_t most) const {
@@ -116,9 +122,12 @@ class JsonReader::Asked {
   const json::array* array(std::size_t max_items) const {
     if (value_ == nullptr) return nullptr;
     const auto* items = value_->if_array();
-    if (items == nullptr) note("must be a list");
-    else if (items->size() > max_items) note("must have at most " + std::to_string(max_items) + " items");
-    else return items;
+    if (items == nullptr)
+      note("must be a list");
+    else if (items->size() > max_items)
+      note("must have at most " + std::to_string(max_items) + " items");
+    else
+      return items;
     return nullptr;
   }
   const json::object* object() const {
@@ -158,7 +167,8 @@ Result<JsonReader> JsonReader::parse(ByteView text) {
   return JsonReader(std::move(document), root);
 }
 
-JsonReader::JsonReader(std::shared_ptr<Document> document, Node* node) : document_(std::move(document)), node_(node) {}
+JsonReader::JsonReader(std::shared_ptr<Document> document, Node* node)
+    : document_(std::move(document)), node_(node) {}
 JsonReader::JsonReader(JsonReader&&) noexcept = default;
 JsonReader& JsonReader::operator=(JsonReader&&) noexcept = default;
 JsonReader::~JsonReader() = default;
@@ -212,11 +222,14 @@ std::optional<std::string> JsonReader::find_string(std::string_view key, std::si
   return Asked(*this, key, false).text(max_bytes);
 }
 
-std::optional<std::int64_t> JsonReader::find_integer(std::string_view key, std::int64_t least, std::int64_t most) {
+std::optional<std::int64_t> JsonReader::find_integer(std::string_view key, std::int64_t least,
+                                                     std::int64_t most) {
   return Asked(*this, key, false).integer(least, most);
 }
 
-std::optional<bool> JsonReader::find_boolean(std::string_view key) { return Asked(*this, key, false).boolean(); }
+std::optional<bool> JsonReader::find_boolean(std::string_view key) {
+  return Asked(*this, key, false).boolean();
+}
 
 std::vector<std::string> JsonReader::find_strings(std::string_view key, std::size_t max_items) {
   return Asked(*this, key, false).strings(max_items);
@@ -228,7 +241,8 @@ std::optional<JsonReader> JsonReader::find_object(std::string_view key) {
   return JsonReader(document_, document_->add(asked.value(), asked.child_path()));
 }
 
-std::vector<std::pair<std::string, std::string>> JsonReader::find_string_map(std::string_view key, std::size_t max_items) {
+std::vector<std::pair<std::string, std::string>> JsonReader::find_string_map(std::string_view key,
+                                                                             std::size_t max_items) {
   const Asked asked(*this, key, false);
   std::vector<std::pair<std::string, std::string>> pairs;
   const auto* members = asked.object();

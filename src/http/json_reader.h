@@ -49,7 +49,8 @@ class JsonReader {
   std::vector<std::string> find_strings(std::string_view key, std::size_t max_items = 1024);
   std::optional<JsonReader> find_object(std::string_view key);
   // An object whose values are all strings, such as the environment or labels; in the order sent.
-  std::vector<std::pair<std::string, std::string>> find_string_map(std::string_view key, std::size_t max_items = 1024);
+  std::vector<std::pair<std::string, std::string>> find_string_map(std::string_view key,
+                                                                   std::size_t max_items = 1024);
   // Keys of this object in the order sent.
   std::vector<std::string> keys() const;
   // The caller's own fault with a key ("argv" "must not be empty").

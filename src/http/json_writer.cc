@@ -16,20 +16,11 @@ void append_escaped(Bytes& out, char c) {
   constexpr std::string_view digits = "0123456789abcdef";
   switch (c) {
     case '"':
-    case '\\':
-      out.append({'\\', c});
-      return;
-    case '\n':
-      out.append("\\n");
-      return;
-    case '\r':
-      out.append("\\r");
-      return;
-    case '\t':
-      out.append("\\t");
-      return;
-    default:
-      break;
+    case '\\': out.append({'\\', c}); return;
+    case '\n': out.append("\\n"); return;
+    case '\r': out.append("\\r"); return;
+    case '\t': out.append("\\t"); return;
+    default: break;
   }
   // DEL is legal, but a terminal acts on it.
   if ((c >= 0 && c < 0x20) || c == 0x7f) {

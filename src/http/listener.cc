@@ -38,7 +38,8 @@ void allow_all(int descriptor, const Endpoint& endpoint) {
   constexpr int off = 0;
   // A restarted hub must not wait for the old one's connections to leave the kernel.
   ::setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  if (endpoint.protocol() == asio::ip::tcp::v6()) ::setsockopt(descriptor, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
+  if (endpoint.protocol() == asio::ip::tcp::v6())
+    ::setsockopt(descriptor, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
 }
 
 std::uint16_t bound_port(int descriptor) {
@@ -59,10 +60,12 @@ Result<Listener> Listener::open(const Executor& executor, AsyncClock& clock, con
   const auto ip = asio::ip::make_address(address.host, error);
   if (error) return fail(ErrorCode::invalid, "listen: " + address.text() + " is no address");
   const Endpoint endpoint(ip, address.port);
-  const int descriptor = ::socket(endpoint.protocol().family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  const int descriptor =
+      ::socket(endpoint.protocol().family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (descriptor < 0) return listen_failure(address, errno);
   allow_all(descriptor, endpoint);
-  if (::bind(descriptor, endpoint.data(), static_cast<socklen_t>(endpoint.size())) != 0 || ::listen(descriptor, backlog) != 0) {
+  if (::bind(descriptor, endpoint.data(), static_cast<socklen_t>(endpoint.size())) != 0 ||
+      ::listen(descriptor, backlog) != 0) {
     const int reason = errno;
     ::close(descriptor);
     return listen_failure(address, reason);
@@ -72,7 +75,10 @@ Result<Listener> Listener::open(const Executor& executor, AsyncClock& clock, con
 }
 
 Listener::Listener(const Executor& executor, AsyncClock& clock, int descriptor, ListenAddress address)
-    : descriptor_(executor, descriptor), clock_(clock), address_(std::move(address)), reserved_(open_reserve()) {}
+    : descriptor_(executor, descriptor),
+      clock_(clock),
+      address_(std::move(address)),
+      reserved_(open_reserve()) {}
 
 Listener::Listener(Listener&& other) noexcept
     : descriptor_(std::move(other.descriptor_)),
@@ -86,13 +92,15 @@ Listener::~Listener() {
 
 Task<Result<int>> Listener::accept() {
   while (descriptor_.is_open()) {
-    const int accepted = ::accept4(descriptor_.native_handle(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    const int accepted =
+        ::accept4(descriptor_.native_handle(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (accepted >= 0) co_return accepted;
     if (is_exhausted(errno)) {
       co_await refuse_one();
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
       boost::system::error_code closed;
-      co_await descriptor_.async_wait(asio::posix::stream_descriptor::wait_read, asio::redirect_error(asio::use_awaitable, closed));
+      co_await descriptor_.async_wait(asio::posix::stream_descriptor::wait_read,
+                                      asio::redirect_error(asio::use_awaitable, closed));
     }
     // Anything else is the fault of one client that has gone already.
   }

@@ -23,7 +23,8 @@ class Listener {
   Listener& operator=(Listener&&) = delete;
   ~Listener();
 
-  // The next connection: a non-blocking descriptor that the caller owns. Fails with `unavailable` once closed.
+  // The next connection: a non-blocking descriptor that the caller owns. Fails with `unavailable` once
+  // closed.
   Task<Result<int>> accept();
   void close();
   const ListenAddress& address() const { return address_; }

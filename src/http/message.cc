@@ -13,8 +13,9 @@ struct MethodName {
   std::string_view name;
 };
 constexpr std::array method_names = {
-    MethodName{Method::get, "GET"},       MethodName{Method::head, "HEAD"},   MethodName{Method::post, "POST"},
-    MethodName{Method::put, "PUT"},       MethodName{Method::patch, "PATCH"}, MethodName{Method::del, "DELETE"},
+    MethodName{Method::get, "GET"},         MethodName{Method::head, "HEAD"},
+    MethodName{Method::post, "POST"},       MethodName{Method::put, "PUT"},
+    MethodName{Method::patch, "PATCH"},     MethodName{Method::del, "DELETE"},
     MethodName{Method::options, "OPTIONS"},
 };
 
@@ -106,8 +107,8 @@ std::optional<std::string_view> Headers::find(std::string_view name) const {
 }
 
 std::size_t Headers::count(std::string_view name) const {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(fields_, [&](const Field& field) { return equals_ignoring_case(field.name, name); }));
+  return static_cast<std::size_t>(std::ranges::count_if(
+      fields_, [&](const Field& field) { return equals_ignoring_case(field.name, name); }));
 }
 
 bool Headers::has_token(std::string_view name, std::string_view token) const {

@@ -32,7 +32,9 @@ class Headers {
   void set(std::string_view name, std::string value);
   // The first of that name.
   std::optional<std::string_view> find(std::string_view name) const;
-  std::string_view value_or_empty(std::string_view name) const { return find(name).value_or(std::string_view()); }
+  std::string_view value_or_empty(std::string_view name) const {
+    return find(name).value_or(std::string_view());
+  }
   std::size_t count(std::string_view name) const;
   // True when a comma-separated list in any field of that name holds `token`; neither cares for case.
   bool has_token(std::string_view name, std::string_view token) const;

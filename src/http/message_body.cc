@@ -17,7 +17,8 @@ Task<Result<Bytes>> BodyReader::read_all(std::size_t max_bytes) {
   }
 }
 
-MessageBody::MessageBody(Connection& connection, InputBuffer& input, BodyFraming framing, BodyWatcher* watcher)
+MessageBody::MessageBody(Connection& connection, InputBuffer& input, BodyFraming framing,
+                         BodyWatcher* watcher)
     : connection_(connection),
       input_(input),
       kind_(framing.kind),
@@ -47,8 +48,10 @@ Result<ByteView> MessageBody::take_from_input() {
   if (kind_ == BodyKind::chunked) {
     OUTHAUL_TRY(step, chunks_.step(piece));
     is_done_ = chunks_.is_done();
-    if (step.data.empty()) input_.consume(step.consumed);
-    else handed_out_ = step.consumed;
+    if (step.data.empty())
+      input_.consume(step.consumed);
+    else
+      handed_out_ = step.consumed;
     return step.data;
   }
   if (kind_ == BodyKind::length) {
@@ -64,7 +67,8 @@ Task<Result<void>> MessageBody::fill() {
   if (watcher_ != nullptr) OUTHAUL_CO_CHECK(co_await watcher_->before_read());
   OUTHAUL_CO_TRY(count, co_await input_.fill(connection_));
   if (count > 0) co_return Result<void>();
-  if (kind_ != BodyKind::until_close) co_return fail(ErrorCode::unavailable, "http: the peer left in the middle of a body");
+  if (kind_ != BodyKind::until_close)
+    co_return fail(ErrorCode::unavailable, "http: the peer left in the middle of a body");
   is_done_ = true;
   co_return Result<void>();
 }

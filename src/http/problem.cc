@@ -61,7 +61,8 @@ Error parse_problem(int status, ByteView body) {
   const auto code = find_error_code(reader->find_string("code").value_or(""));
   const auto detail = reader->find_string("detail", max_detail_bytes);
   const auto details = reader->find_string_map("details");
-  if (!code || !detail || !reader->finish(JsonReader::UnknownKeys::allowed)) return unreadable_problem(status);
+  if (!code || !detail || !reader->finish(JsonReader::UnknownKeys::allowed))
+    return unreadable_problem(status);
   Error error(*code, *detail);
   for (const auto& [name, value] : details) error = std::move(error).with(name, value);
   return error;

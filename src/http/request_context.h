@@ -42,7 +42,9 @@ class RequestContext {
   // Decoded value of "{name}" in the route's pattern. Asking for one that the pattern lacks is a broken
   // promise.
   const std::string& path_value(std::string_view name) const;
-  void set_path_values(std::map<std::string, std::string, std::less<>> values) { path_values_ = std::move(values); }
+  void set_path_values(std::map<std::string, std::string, std::less<>> values) {
+    path_values_ = std::move(values);
+  }
 
   // The whole body; call once. too_large (413) when it is longer than `max_bytes`.
   virtual Task<Result<Bytes>> read_body(std::size_t max_bytes = default_body_bytes) = 0;

@@ -83,8 +83,8 @@ Result<PathValues> read_values(std::string_view pattern, const std::vector<std::
 Response not_allowed(const std::set<std::string_view>& methods) {
   std::string allow;
   for (const auto method : methods) allow.append(allow.empty() ? "" : ", ").append(method);
-  Response response = problem_response(Error(ErrorCode::method_not_allowed, "this address has other methods")
-                                           .with("allow", allow));
+  Response response = problem_response(
+      Error(ErrorCode::method_not_allowed, "this address has other methods").with("allow", allow));
   response.headers.add("Allow", allow);
   return response;
 }

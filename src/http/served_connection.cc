@@ -86,7 +86,7 @@ Task<bool> ServedConnection::serve_one() {
                               .input = input_,
                               .clock = rules_.clock,
                               .limits = rules_.limits,
-                              .may_keep_alive = !rules_.is_draining};
+                              .is_draining = rules_.is_draining};
   Exchange exchange(ports, std::move(*head));
   co_await rules_.router.dispatch(exchange);
   const auto after = co_await exchange.complete();

@@ -20,11 +20,11 @@ namespace outhaul::http {
 // Deadlines are kept by one sweep a second, so each may be passed by that much.
 struct ServerLimits {
   Duration handshake = std::chrono::seconds(10);
-  Duration head = std::chrono::seconds(15);   // from a request's first byte to the end of its head
-  Duration idle = std::chrono::seconds(75);   // between requests
+  Duration head = std::chrono::seconds(15);        // from a request's first byte to the end of its head
+  Duration idle = std::chrono::seconds(75);        // between requests
   Duration body_idle = std::chrono::seconds(60);   // between two pieces of a request's body
   Duration write_idle = std::chrono::seconds(60);  // a client that takes nothing for so long is cut
-  std::size_t max_connections = 20'000;  // beyond it a new connection is closed at once
+  std::size_t max_connections = 20'000;            // beyond it a new connection is closed at once
   std::size_t max_head_bytes = 16 * 1024;
 };
 

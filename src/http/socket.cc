@@ -26,7 +26,8 @@ void set_option(int descriptor, int level, int option, int value) {
 
 }  // namespace
 
-Socket::Socket(const Executor& executor, int descriptor) : descriptor_(executor, descriptor), native_(descriptor) {
+Socket::Socket(const Executor& executor, int descriptor)
+    : descriptor_(executor, descriptor), native_(descriptor) {
   boost::system::error_code ignored;
   descriptor_.non_blocking(true, ignored);
   set_option(native_, IPPROTO_TCP, TCP_NODELAY, 1);

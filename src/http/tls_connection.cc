@@ -20,16 +20,11 @@ enum class Next { done, wait_readable, wait_writable, ended, failed };
 
 Next next_after(SSL* ssl, int result) {
   switch (SSL_get_error(ssl, result)) {
-    case SSL_ERROR_NONE:
-      return Next::done;
-    case SSL_ERROR_WANT_READ:
-      return Next::wait_readable;
-    case SSL_ERROR_WANT_WRITE:
-      return Next::wait_writable;
-    case SSL_ERROR_ZERO_RETURN:
-      return Next::ended;
-    default:
-      return Next::failed;
+    case SSL_ERROR_NONE: return Next::done;
+    case SSL_ERROR_WANT_READ: return Next::wait_readable;
+    case SSL_ERROR_WANT_WRITE: return Next::wait_writable;
+    case SSL_ERROR_ZERO_RETURN: return Next::ended;
+    default: return Next::failed;
   }
 }
 
@@ -171,15 +166,9 @@ void note_client(SSL* ssl, PeerFacts& facts) {
   const auto* certificate = SSL_get0_peer_certificate(ssl);
   if (certificate == nullptr) return;
   switch (SSL_get_verify_result(ssl)) {
-    case X509_V_OK:
-      facts.certificate_verdict = CertificateVerdict::valid;
-      break;
-    case X509_V_ERR_CERT_HAS_EXPIRED:
-      facts.certificate_verdict = CertificateVerdict::expired;
-      break;
-    default:
-      facts.certificate_verdict = CertificateVerdict::foreign;
-      return;
+    case X509_V_OK: facts.certificate_verdict = CertificateVerdict::valid; break;
+    case X509_V_ERR_CERT_HAS_EXPIRED: facts.certificate_verdict = CertificateVerdict::expired; break;
+    default: facts.certificate_verdict = CertificateVerdict::foreign; return;
   }
   facts.certificate_der = certificate_der(certificate);
 }
@@ -202,12 +191,14 @@ Error explain_server(SSL* ssl, Error failure) {
   if (verdict == X509_V_ERR_APPLICATION_VERIFICATION) {
     return {ErrorCode::ca_fingerprint_mismatch, "tls: no CA with the given fingerprint in the hub's chain"};
   }
-  return {ErrorCode::certificate_invalid, std::string("tls: the hub's certificate: ") + X509_verify_cert_error_string(verdict)};
+  return {ErrorCode::certificate_invalid,
+          std::string("tls: the hub's certificate: ") + X509_verify_cert_error_string(verdict)};
 }
 
 bool is_address(const std::string& name) {
   std::array<unsigned char, sizeof(in6_addr)> ignored{};
-  return ::inet_pton(AF_INET, name.c_str(), ignored.data()) == 1 || ::inet_pton(AF_INET6, name.c_str(), ignored.data()) == 1;
+  return ::inet_pton(AF_INET, name.c_str(), ignored.data()) == 1 ||
+         ::inet_pton(AF_INET6, name.c_str(), ignored.data()) == 1;
 }
 
 Result<void> expect_server(SSL* ssl, const TlsClientName& name) {
@@ -217,7 +208,8 @@ Result<void> expect_server(SSL* ssl, const TlsClientName& name) {
     // RFC 6066 allows no addresses as SNI.
     is_set = X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), name.server_name.c_str()) == 1;
   } else {
-    is_set = SSL_set_tlsext_host_name(ssl, name.server_name.c_str()) == 1 && SSL_set1_host(ssl, name.server_name.c_str()) == 1;
+    is_set = SSL_set_tlsext_host_name(ssl, name.server_name.c_str()) == 1 &&
+             SSL_set1_host(ssl, name.server_name.c_str()) == 1;
   }
   if (!is_set || name.server_name.empty()) return fail(ErrorCode::invalid, "tls: no such server name");
   if (name.resumption.empty()) return {};
@@ -245,7 +237,8 @@ Task<Result<std::unique_ptr<Connection>>> tls_accept(int descriptor, const TlsSe
   co_return std::unique_ptr<Connection>(std::move(connection));
 }
 
-Task<Result<std::unique_ptr<Connection>>> tls_connect(int descriptor, const TlsClientContext& context, TlsClientName name) {
+Task<Result<std::unique_ptr<Connection>>> tls_connect(int descriptor, const TlsClientContext& context,
+                                                      TlsClientName name) {
   const Executor executor = co_await asio::this_coro::executor;
   auto connection = std::make_unique<TlsConnection>(executor, descriptor, context.native());
   SSL* ssl = connection->ssl();

@@ -11,7 +11,8 @@ namespace outhaul::http {
 namespace {
 
 // Fastest first: both ends of a tunnel have AES instructions.
-constexpr const char* cipher_order = "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256";
+constexpr const char* cipher_order =
+    "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256";
 constexpr const char* groups = "X25519:P-256";
 constexpr unsigned char alpn_http_1_1[] = "\x08http/1.1";
 constexpr unsigned alpn_size = sizeof alpn_http_1_1 - 1;
@@ -26,22 +27,28 @@ TlsContextHandle make_context(const SSL_METHOD* method) {
   TlsContextHandle context(SSL_CTX_new(method));
   OUTHAUL_ASSERT(context != nullptr);
   auto* native = context.get();
-  SSL_CTX_set_mode(native, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-  SSL_CTX_set_options(native, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE);
+  SSL_CTX_set_mode(
+      native, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+  SSL_CTX_set_options(native,
+                      SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE);
   SSL_CTX_set_read_ahead(native, 1);
   SSL_CTX_set_default_read_buffer_len(native, read_buffer_bytes);
-  OUTHAUL_ASSERT(SSL_CTX_set_ciphersuites(native, cipher_order) == 1 && SSL_CTX_set1_groups_list(native, groups) == 1);
+  OUTHAUL_ASSERT(SSL_CTX_set_ciphersuites(native, cipher_order) == 1 &&
+                 SSL_CTX_set1_groups_list(native, groups) == 1);
   return context;
 }
 
-BioHandle view_as_bio(ByteView bytes) { return BioHandle(BIO_new_mem_buf(bytes.data(), static_cast<int>(bytes.size()))); }
+BioHandle view_as_bio(ByteView bytes) {
+  return BioHandle(BIO_new_mem_buf(bytes.data(), static_cast<int>(bytes.size())));
+}
 
 using Certificates = std::vector<CertificateHandle>;
 Result<Certificates> parse_chain(ByteView pem) {
   ERR_clear_error();
   const auto bio = view_as_bio(pem);
   Certificates chain;
-  while (auto* certificate = PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr)) chain.emplace_back(certificate);
+  while (auto* certificate = PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr))
+    chain.emplace_back(certificate);
   // The end of the text is an error to OpenSSL; whatever else stopped it is one to us.
   const bool at_end = ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
   if (!at_end || chain.empty()) return invalid("certificate chain");
@@ -87,7 +94,8 @@ std::string_view server_name_of(SSL* ssl) {
   return {reinterpret_cast<const char*>(bytes) + head_bytes, name_size};
 }
 
-int select_alpn(SSL*, const unsigned char** out, unsigned char* out_size, const unsigned char* in, unsigned size, void*) {
+int select_alpn(SSL*, const unsigned char** out, unsigned char* out_size, const unsigned char* in,
+                unsigned size, void*) {
   auto* selected = const_cast<unsigned char**>(out);
   const int found = SSL_select_next_proto(selected, out_size, alpn_http_1_1, alpn_size, in, size);
   return found == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_ALERT_FATAL;
@@ -142,7 +150,8 @@ Result<TlsContextHandle> TlsServerContext::Sides::make_people(const TlsIdentity&
   return context;
 }
 
-Result<TlsContextHandle> TlsServerContext::Sides::make_node(const TlsIdentity& identity, ByteView ca_pem) const {
+Result<TlsContextHandle> TlsServerContext::Sides::make_node(const TlsIdentity& identity,
+                                                            ByteView ca_pem) const {
   auto context = make_context(TLS_server_method());
   OUTHAUL_CHECK(use_identity(context.get(), identity));
   OUTHAUL_TRY(authorities, parse_chain(ca_pem));

@@ -147,7 +147,8 @@ Result<Url> parse_url(std::string_view text) {
   if (text.find("://") != text.npos) return invalid("hub address: the scheme must be https");
   if (text.ends_with('/')) text.remove_suffix(1);
   const auto parts = split_authority(text);
-  if (!parts) return invalid("hub address: must be https://HOST or https://HOST:PORT, without user, path or query");
+  if (!parts)
+    return invalid("hub address: must be https://HOST or https://HOST:PORT, without user, path or query");
   Url url{.host = std::string(parts->host)};
   if (parts->port.empty()) return url;
   const auto port = find_port(parts->port);
@@ -161,7 +162,9 @@ std::string ListenAddress::text() const { return bracketed(host) + ":" + std::to
 Result<ListenAddress> parse_listen_address(std::string_view text) {
   const auto parts = split_authority(text);
   const auto port = parts ? find_port(parts->port) : std::nullopt;
-  if (!port) return fail(ErrorCode::invalid, "listen address: must be ADDRESS:PORT, such as 127.0.0.1:8443 or [::]:443");
+  if (!port)
+    return fail(ErrorCode::invalid,
+                "listen address: must be ADDRESS:PORT, such as 127.0.0.1:8443 or [::]:443");
   return ListenAddress{std::string(parts->host), *port};
 }
 

@@ -54,7 +54,8 @@ Task<Result<Bytes>> WebSocket::receive() {
 }
 
 Task<Result<void>> WebSocket::take_control(WebSocketDecoder::Event event) {
-  if (event.kind == WebSocketDecoder::EventKind::ping) co_return co_await write(WebSocketOpcode::pong, event.payload);
+  if (event.kind == WebSocketDecoder::EventKind::ping)
+    co_return co_await write(WebSocketOpcode::pong, event.payload);
   if (event.kind == WebSocketDecoder::EventKind::pong) co_return Result<void>();
   co_await close(websocket_close::normal, "");
   co_return peer_closed(event.close_code);

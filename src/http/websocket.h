@@ -14,7 +14,8 @@ namespace outhaul::http {
 
 class WebSocket {
  public:
-  WebSocket(WebSocketRole role, UpgradedConnection upgraded, const Executor& executor, std::size_t max_message_bytes);
+  WebSocket(WebSocketRole role, UpgradedConnection upgraded, const Executor& executor,
+            std::size_t max_message_bytes);
 
   // The next message. Answers pings by itself. Cancelling between messages loses nothing.
   //   errors  unavailable: the peer closed or left; its code is detail "close_code".

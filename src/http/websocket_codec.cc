@@ -34,14 +34,17 @@ bool is_sendable_close_code(std::uint16_t code) {
   return code >= 1000 && code <= 1014 && code != 1004 && code != 1005 && code != 1006;
 }
 
-// Grows without writing zeros that would only be overwritten.
+// Grows without writing zeros that would only be overwritten. The operation is told the new capacity by
+// libstdc++ 12, not the size asked for: hence the capture.
 void grow(Bytes& bytes, std::size_t by) {
-  bytes.resize_and_overwrite(bytes.size() + by, [](char*, std::size_t size) { return size; });
+  const auto wanted = bytes.size() + by;
+  bytes.resize_and_overwrite(wanted, [wanted](char*, std::size_t) { return wanted; });
 }
 
 }  // namespace
 
-WebSocketHeader make_websocket_header(WebSocketRole sender, WebSocketOpcode opcode, std::uint64_t payload_bytes) {
+WebSocketHeader make_websocket_header(WebSocketRole sender, WebSocketOpcode opcode,
+                                      std::uint64_t payload_bytes) {
   WebSocketHeader header;
   const auto put = [&](std::uint64_t byte) { header.bytes[header.size++] = static_cast<char>(byte); };
   const std::uint64_t mask = sender == WebSocketRole::client ? mask_bit : 0;
@@ -119,7 +122,8 @@ Result<void> WebSocketDecoder::check_first_bytes() const {
   if ((header_[0] & reserved_bits) != 0) return violation("websocket: reserved bits without an extension");
   const bool is_masked = (header_[1] & mask_bit) != 0;
   if (is_masked != (receiver_ == WebSocketRole::server)) {
-    return violation(is_masked ? "websocket: a masked frame from a server" : "websocket: an unmasked frame from a client");
+    return violation(is_masked ? "websocket: a masked frame from a server"
+                               : "websocket: an unmasked frame from a client");
   }
   switch (opcode()) {
     case WebSocketOpcode::continuation:
@@ -128,8 +132,7 @@ Result<void> WebSocketDecoder::check_first_bytes() const {
     case WebSocketOpcode::binary:
       if (in_message_) return violation("websocket: a new message inside a fragmented one");
       return {};
-    case WebSocketOpcode::text:
-      return violation("websocket: a text message");
+    case WebSocketOpcode::text: return violation("websocket: a text message");
     case WebSocketOpcode::close:
     case WebSocketOpcode::ping:
     case WebSocketOpcode::pong:
@@ -146,7 +149,8 @@ Result<void> WebSocketDecoder::check_lengths(std::uint64_t payload_bytes) const 
     return violation("websocket: a length in a longer form than it needs");
   }
   if (is_control(opcode())) {
-    if (payload_bytes > max_control_bytes) return violation("websocket: a control frame of more than 125 bytes");
+    if (payload_bytes > max_control_bytes)
+      return violation("websocket: a control frame of more than 125 bytes");
     return {};
   }
   if (payload_bytes > max_message_bytes_ - message_.size()) {
@@ -203,7 +207,8 @@ Result<std::optional<WebSocketDecoder::Event>> WebSocketDecoder::end_control() {
   const auto* bytes = reinterpret_cast<const unsigned char*>(payload.data());
   event.close_code = static_cast<std::uint16_t>(load_big_endian(bytes, 2));
   event.payload = payload.substr(2);
-  if (!is_sendable_close_code(event.close_code)) return violation("websocket: a close code that may not be sent");
+  if (!is_sendable_close_code(event.close_code))
+    return violation("websocket: a close code that may not be sent");
   if (!is_utf8(event.payload)) return violation("websocket: a close reason that is not UTF-8");
   return event;
 }

@@ -16,7 +16,14 @@ namespace outhaul::http {
 
 enum class WebSocketRole { client, server };
 
-enum class WebSocketOpcode : std::uint8_t { continuation = 0, text = 1, binary = 2, close = 8, ping = 9, pong = 10 };
+enum class WebSocketOpcode : std::uint8_t {
+  continuation = 0,
+  text = 1,
+  binary = 2,
+  close = 8,
+  ping = 9,
+  pong = 10
+};
 
 // Close codes of RFC 6455 7.4.1 that we send or look for.
 namespace websocket_close {
@@ -35,7 +42,8 @@ struct WebSocketHeader {
   std::uint8_t size = 0;
   ByteView view() const { return {bytes.data(), size}; }
 };
-WebSocketHeader make_websocket_header(WebSocketRole sender, WebSocketOpcode opcode, std::uint64_t payload_bytes);
+WebSocketHeader make_websocket_header(WebSocketRole sender, WebSocketOpcode opcode,
+                                      std::uint64_t payload_bytes);
 // The payload of a close frame; `reason` is cut to 123 bytes.
 Bytes make_close_payload(std::uint16_t code, std::string_view reason);
 

@@ -21,7 +21,8 @@ bool is_base64_char(char c) {
 }
 
 bool is_key(std::string_view text) {
-  return text.size() == key_text_size && text.ends_with("==") && std::ranges::all_of(text.substr(0, 22), is_base64_char);
+  return text.size() == key_text_size && text.ends_with("==") &&
+         std::ranges::all_of(text.substr(0, 22), is_base64_char);
 }
 
 Result<void> check_request(const Request& request, std::string_view subprotocol) {
@@ -34,7 +35,8 @@ Result<void> check_request(const Request& request, std::string_view subprotocol)
   if (headers.count("Sec-WebSocket-Key") != 1 || !is_key(headers.value_or_empty("Sec-WebSocket-Key"))) {
     return invalid("websocket: no valid Sec-WebSocket-Key");
   }
-  if (!headers.has_token("Sec-WebSocket-Protocol", subprotocol)) return invalid("websocket: the subprotocol is not offered");
+  if (!headers.has_token("Sec-WebSocket-Protocol", subprotocol))
+    return invalid("websocket: the subprotocol is not offered");
   if (headers.value_or_empty("Sec-WebSocket-Version") != version) {
     return fail(ErrorCode::protocol_incompatible, "websocket: only version 13 is spoken here");
   }
@@ -50,17 +52,21 @@ Response upgrade_response(std::string_view key, std::string_view subprotocol) {
   return response;
 }
 
-Result<void> check_answer(const Client::Upgraded& answer, std::string_view key, std::string_view subprotocol) {
+Result<void> check_answer(const Client::Upgraded& answer, std::string_view key,
+                          std::string_view subprotocol) {
   const auto violation = [](const char* rule) { return fail(ErrorCode::protocol_violation, rule); };
   if (answer.status >= 400) return fail(parse_problem(answer.status, answer.already_read));
-  if (answer.status != 101) return violation("websocket: the answer is no upgrade; a proxy may have removed the header");
+  if (answer.status != 101)
+    return violation("websocket: the answer is no upgrade; a proxy may have removed the header");
   const auto& headers = answer.headers;
   if (!headers.has_token("Upgrade", "websocket") || !headers.has_token("Connection", "upgrade") ||
       headers.value_or_empty("Sec-WebSocket-Accept") != websocket_accept_value(key)) {
     return violation("websocket: the answer does not belong to this request");
   }
-  if (headers.value_or_empty("Sec-WebSocket-Protocol") != subprotocol) return violation("websocket: another subprotocol");
-  if (headers.count("Sec-WebSocket-Extensions") != 0) return violation("websocket: an extension nobody asked for");
+  if (headers.value_or_empty("Sec-WebSocket-Protocol") != subprotocol)
+    return violation("websocket: another subprotocol");
+  if (headers.count("Sec-WebSocket-Extensions") != 0)
+    return violation("websocket: an extension nobody asked for");
   return {};
 }
 
@@ -84,12 +90,13 @@ Task<Result<UpgradedConnection>> accept_websocket(RequestContext& context, std::
     co_await context.respond(std::move(response));
     co_return fail(std::move(checked).error());
   }
-  Response response = upgrade_response(context.request().headers.value_or_empty("Sec-WebSocket-Key"), subprotocol);
+  Response response =
+      upgrade_response(context.request().headers.value_or_empty("Sec-WebSocket-Key"), subprotocol);
   co_return co_await context.upgrade(std::move(response));
 }
 
-Task<Result<UpgradedConnection>> connect_websocket(Client& client, ClientRequest request, std::string subprotocol,
-                                                   Bytes key_bytes) {
+Task<Result<UpgradedConnection>> connect_websocket(Client& client, ClientRequest request,
+                                                   std::string subprotocol, Bytes key_bytes) {
   OUTHAUL_ASSERT(key_bytes.size() == key_bytes_size);
   const std::string key = to_base64(key_bytes);
   request.headers.add("Connection", "Upgrade");

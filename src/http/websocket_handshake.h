@@ -16,8 +16,8 @@ Task<Result<UpgradedConnection>> accept_websocket(RequestContext& context, std::
 // Client: asks for the upgrade of `request.target` and checks the answer. `key_bytes`: 16 random bytes.
 //   errors  those of Client::request(); the hub's own problem when it refused; protocol_violation when
 //           the answer is no WebSocket's, such as behind a proxy that strips Upgrade
-Task<Result<UpgradedConnection>> connect_websocket(Client& client, ClientRequest request, std::string subprotocol,
-                                                   Bytes key_bytes);
+Task<Result<UpgradedConnection>> connect_websocket(Client& client, ClientRequest request,
+                                                   std::string subprotocol, Bytes key_bytes);
 
 // Sec-WebSocket-Accept for a Sec-WebSocket-Key.
 std::string websocket_accept_value(std::string_view key);

@@ -14,7 +14,8 @@ constexpr std::size_t websocket_key_bytes = 16;
 
 CarrierPeer describe(http::WebSocketRole role, const http::PeerFacts& facts) {
   CarrierPeer peer{.tls_uri = {}, .hub_spki = facts.server_spki_der, .address = facts.address};
-  const bool is_node = role == http::WebSocketRole::server && facts.certificate_verdict == http::CertificateVerdict::valid;
+  const bool is_node =
+      role == http::WebSocketRole::server && facts.certificate_verdict == http::CertificateVerdict::valid;
   if (!is_node) return peer;
   const auto certificate = crypto::Certificate::parse_der(facts.certificate_der);
   if (certificate) peer.tls_uri = certificate->uri();
@@ -32,7 +33,8 @@ class WebSocketCarrier final : public Carrier {
 
   Task<Result<Bytes>> receive() override {
     auto message = co_await socket_.receive();
-    if (message && message->empty()) co_return fail(ErrorCode::protocol_violation, "carrier: an empty message");
+    if (message && message->empty())
+      co_return fail(ErrorCode::protocol_violation, "carrier: an empty message");
     co_return message;
   }
   Task<Result<void>> send(Bytes message) override { co_return co_await socket_.send(message); }
@@ -79,8 +81,9 @@ Task<Result<std::unique_ptr<Carrier>>> dial_websocket_carrier(AsyncClock& clock,
   http::ClientRequest request;
   request.target = std::string(tunnel_path);
   Bytes key_bytes = random.bytes(websocket_key_bytes);
-  OUTHAUL_CO_TRY(upgraded, co_await http::connect_websocket(client, std::move(request), std::string(tunnel_subprotocol),
-                                                            std::move(key_bytes)));
+  OUTHAUL_CO_TRY(upgraded,
+                 co_await http::connect_websocket(client, std::move(request), std::string(tunnel_subprotocol),
+                                                  std::move(key_bytes)));
   const Executor executor = co_await asio::this_coro::executor;
   co_return make_websocket_carrier(http::WebSocketRole::client, std::move(upgraded), executor);
 }
