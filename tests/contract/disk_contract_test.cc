@@ -1,6 +1,8 @@
 // What journal and segments rely on, for every Disk.
 #include <gtest/gtest.h>
 
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -195,13 +197,12 @@ TEST_P(DiskContract, WhenAFileIsClosedWhileItSyncs_ThenTheSyncStillCompletes) {
   bool done = false;
   TaskGroup group(io().get_executor());
   group.spawn([&]() -> Task<void> {
-    auto syncing = file->sync();
-    group.spawn([&]() -> Task<void> {
-      file = nullptr;
-      co_return;
-    });
-    const auto synced = co_await std::move(syncing);
+    const auto synced = co_await file->sync();
     done = synced.has_value();
+  });
+  group.spawn([&]() -> Task<void> {
+    co_await asio::post(io().get_executor(), asio::use_awaitable);
+    file = nullptr;
   });
 
   io().restart();
