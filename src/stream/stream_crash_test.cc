@@ -84,7 +84,7 @@ class CrashRun {
       ASSERT_EQ(known.acknowledged, StreamPosition{});
       return;
     }
-    ASSERT_FALSE(totals->is_damaged);
+    ASSERT_FALSE(totals->is_damaged) << describe_cuts();
     ASSERT_LE(known.acknowledged, (StreamPosition{totals->end, totals->complete}));
     ASSERT_LE(totals->end, known.written.size());
     ASSERT_LE(totals->start, known.dropped);
@@ -92,6 +92,14 @@ class CrashRun {
     ASSERT_EQ(read_all(id, totals->start), known.written.substr(totals->start, totals->end - totals->start));
     known.written.resize(totals->end);
     known.complete = totals->complete;
+  }
+
+  std::string describe_cuts() const {
+    std::string text;
+    for (const auto& cut : process_->store.recovery().cuts) {
+      text += cut.file + " at " + std::to_string(cut.offset) + ": " + cut.reason + "\n";
+    }
+    return text;
   }
 
   Bytes read_all(const StreamId& id, std::uint64_t from) {

@@ -159,7 +159,11 @@ Result<void> StreamStore::load_segments(StreamLog& log, std::vector<FileEntry> f
   }
   if (segments->is_empty() && log.marked <= log.start) return {};
   if (!log.is_damaged) OUTHAUL_CHECK(join_with_journal(log, *segments));
-  if (!segments->is_empty()) log.start = segments->start();
+  if (!segments->is_empty() && log.start != segments->start()) {
+    // The journal had lost where the stream begins; from now on its marks rely on it.
+    log.start = segments->start();
+    OUTHAUL_CHECK(note_start(log));
+  }
   log.end = segments->is_empty() ? StreamPosition{log.start, false}
                                  : StreamPosition{segments->end(), segments->is_complete()};
   log.tail.clear();
