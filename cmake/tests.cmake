@@ -35,11 +35,13 @@ if(sources)
   target_link_libraries(test_contract PRIVATE ${layers} ${OUTHAUL_GTEST_MAIN_ARCHIVE} outhaul_library_gtest)
 endif()
 
-# The suite of ProcessLauncher runs the real one too.
-if(TARGET test_contract AND TARGET outhaul-launcher)
-  target_compile_definitions(test_contract PRIVATE OUTHAUL_LAUNCHER_PROGRAM="$<TARGET_FILE:outhaul-launcher>")
-  add_dependencies(test_contract outhaul-launcher)
-endif()
+# Two suites run the real launcher.
+foreach(name test_contract test_sandbox)
+  if(TARGET ${name} AND TARGET outhaul-launcher)
+    target_compile_definitions(${name} PRIVATE OUTHAUL_LAUNCHER_PROGRAM="$<TARGET_FILE:outhaul-launcher>")
+    add_dependencies(${name} outhaul-launcher)
+  endif()
+endforeach()
 
 file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/tests/sim/*.cc")
 if(sources)

@@ -45,7 +45,8 @@ TEST(Base64, WhenParsedBack_ThenItIsTheSame) {
 }
 
 TEST(Base64, WhenAnythingElse_ThenNothing) {
-  for (const std::string_view text : {"Z", "Zg", "Zg=", "Zh==", "Zm9=", "====", "Z===", "Zg==Zg==", "Zm9v\n", "Zm9_", "Zm 9", "=m9v"}) {
+  for (const std::string_view text :
+       {"Z", "Zg", "Zg=", "Zh==", "Zm9=", "====", "Z===", "Zg==Zg==", "Zm9v\n", "Zm9_", "Zm 9", "=m9v"}) {
     SCOPED_TRACE(text);
 
     EXPECT_FALSE(parse_base64(text).has_value());

@@ -9,10 +9,12 @@ namespace {
 using namespace std::chrono_literals;
 
 // Keys of earlier versions, each with what replaced it. A key that is dropped moves here for good.
-constexpr std::span<const RemovedKey> removed_keys;
+constexpr std::span<const config::RemovedKey> removed_keys;
 
 std::string listen_fault(const std::string& text) {
-  return http::parse_listen_address(text) ? "" : "must be an address and a port, such as [::]:443 or 127.0.0.1:8443";
+  return http::parse_listen_address(text)
+             ? ""
+             : "must be an address and a port, such as [::]:443 or 127.0.0.1:8443";
 }
 
 std::string name_fault(const std::string& text) {
@@ -21,9 +23,11 @@ std::string name_fault(const std::string& text) {
   return crypto::is_dns_name(text) || is_address ? "" : "must hold DNS names and addresses";
 }
 
-std::string path_fault(const std::string& text) { return text.starts_with('/') ? "" : "must be an absolute path"; }
+std::string path_fault(const std::string& text) {
+  return text.starts_with('/') ? "" : "must be an absolute path";
+}
 
-void read_limits(ConfigReader& reader, HubSettings& settings) {
+void read_limits(config::ConfigReader& reader, HubSettings& settings) {
   reader.read_duration("heartbeat_interval", settings.heartbeat_interval, {1s, 5min});
   reader.read_duration("dead_after", settings.dead_after, {2s, 1h});
   reader.read_duration("queue_timeout", settings.queue_timeout, {1s, 24h * 30});
@@ -44,8 +48,8 @@ Result<HubConfig> parse_hub_config(std::string_view text, std::string file_name)
 }
 
 Result<HubConfig> parse_hub_config(std::string_view text, std::string file_name,
-                                   std::span<const RemovedKey> removed) {
-  OUTHAUL_TRY(reader, ConfigReader::parse(text, std::move(file_name)));
+                                   std::span<const config::RemovedKey> removed) {
+  OUTHAUL_TRY(reader, config::ConfigReader::parse(text, std::move(file_name)));
   HubConfig config;
   reader.require_version(1);
   reader.read_text("listen", config.listen, listen_fault);

@@ -23,7 +23,8 @@ TEST(HubConfig, WhenOnlyTheVersionIsGiven_ThenEverythingIsTheDefault) {
 
 TEST(HubConfig, WhenKeysAreGiven_ThenTheyAreRead) {
   const auto config = parse_hub_config(
-      "version: 1\nlisten: '[::]:8443'\nqueue_timeout: 1h30m\nserver_names: [hub.example.org, 192.0.2.7]\n", "hub.yaml");
+      "version: 1\nlisten: '[::]:8443'\nqueue_timeout: 1h30m\nserver_names: [hub.example.org, 192.0.2.7]\n",
+      "hub.yaml");
 
   ASSERT_TRUE(config.has_value());
   EXPECT_EQ(config->listen, "[::]:8443");
@@ -33,17 +34,19 @@ TEST(HubConfig, WhenKeysAreGiven_ThenTheyAreRead) {
 
 // proves K11
 TEST(HubConfig, WhenKeysAreUnknownOrRemoved_ThenEachIsNamedWithFileLineAndReplacement) {
-  const RemovedKey removed[] = {{"heartbeat_seconds", "write `heartbeat_interval: 10s`"}};
+  const config::RemovedKey removed[] = {{"heartbeat_seconds", "write `heartbeat_interval: 10s`"}};
 
-  const auto config = parse_hub_config("version: 1\nheartbeat_seconds: 10\nlisten: nowhere\ncolour: hunter2\n",
-                                       "/etc/outhaul/hub.yaml", removed);
+  const auto config =
+      parse_hub_config("version: 1\nheartbeat_seconds: 10\nlisten: nowhere\ncolour: hunter2\n",
+                       "/etc/outhaul/hub.yaml", removed);
 
   ASSERT_FALSE(config.has_value());
   EXPECT_EQ(config.error().code(), ErrorCode::config_invalid);
   EXPECT_EQ(faults_of(config.error()),
             (std::vector<std::string>{
                 "/etc/outhaul/hub.yaml:2: `heartbeat_seconds` was removed: write `heartbeat_interval: 10s`",
-                "/etc/outhaul/hub.yaml:3: `listen` must be an address and a port, such as [::]:443 or 127.0.0.1:8443",
+                "/etc/outhaul/hub.yaml:3: `listen` must be an address and a port, such as [::]:443 or "
+                "127.0.0.1:8443",
                 "/etc/outhaul/hub.yaml:4: unknown key `colour`"}));
 }
 
@@ -80,7 +83,8 @@ TEST(HubConfig, WhenAValueIsHostile_ThenTheKeyIsNamedAndTheValueIsNot) {
 }
 
 TEST(HubConfig, WhenTheTextIsNoYamlMap_ThenConfigInvalidNamesTheLine) {
-  for (const std::string_view text : {"version: 1\n\tlisten: x", "- a\n- b", "version: [1", "just words", "a: *nowhere"}) {
+  for (const std::string_view text :
+       {"version: 1\n\tlisten: x", "- a\n- b", "version: [1", "just words", "a: *nowhere"}) {
     SCOPED_TRACE(text);
 
     const auto config = parse_hub_config(text, "hub.yaml");

@@ -26,7 +26,8 @@ bool read_file(const char* path, char* text, std::size_t size) {
   const Descriptor file(open(path, O_RDONLY | O_CLOEXEC));
   if (!file.is_open()) return false;
   std::size_t filled = 0;
-  for (ssize_t got = 0; filled + 1 < size && (got = read(file.number(), text + filled, size - 1 - filled)) > 0;) {
+  for (ssize_t got = 0;
+       filled + 1 < size && (got = read(file.number(), text + filled, size - 1 - filled)) > 0;) {
     filled += static_cast<std::size_t>(got);
   }
   text[filled] = '\0';
@@ -154,8 +155,9 @@ bool CgroupPool::probe() {
   char* arguments[] = {name, span, nullptr};
   char* environment[] = {nullptr};
   const Descriptor null(::open("/dev/null", O_RDWR | O_CLOEXEC));
-  SpawnPlan plan{"/", arguments, environment, {null.number(), null.number(), null.number()}, cgroup.directory(), 0,
-                 nullptr, 0, {}};
+  SpawnPlan plan{
+      "/",     arguments, environment, {null.number(), null.number(), null.number()}, cgroup.directory(), 0,
+      nullptr, 0,         {}};
   getrlimit(RLIMIT_NOFILE, &plan.open_files);
   const SpawnOutcome outcome = spawn_program(plan);
   if (outcome.process < 0) return false;

@@ -55,9 +55,10 @@ const PacketHeader* Client::receive() {
   const ssize_t got = recv(socket_.number(), packet_, sizeof packet_, MSG_DONTWAIT);
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return nullptr;
   const auto* header = reinterpret_cast<const PacketHeader*>(packet_);
-  const bool is_whole = got >= static_cast<ssize_t>(sizeof *header) && got <= static_cast<ssize_t>(max_packet_bytes) &&
-                        header->bytes == static_cast<std::size_t>(got) && header->version == protocol_version &&
-                        header->slot < max_tasks;
+  const bool is_whole = got >= static_cast<ssize_t>(sizeof *header) &&
+                        got <= static_cast<ssize_t>(max_packet_bytes) &&
+                        header->bytes == static_cast<std::size_t>(got) &&
+                        header->version == protocol_version && header->slot < max_tasks;
   if (is_whole) return header;
   close();
   return nullptr;

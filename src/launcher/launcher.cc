@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -52,6 +53,18 @@ SupervisorReport* map_reports() {
   void* memory = mmap(nullptr, max_tasks * sizeof(SupervisorReport), PROT_READ | PROT_WRITE,
                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   return memory == MAP_FAILED ? nullptr : static_cast<SupervisorReport*>(memory);
+}
+
+// What a killed launcher of the same data directory has left. Twice: a process may fork while it is looked at.
+void end_marked(const char* tag) {
+  char marker[128];
+  snprintf(marker, sizeof marker, "%s=%s", marker_variable, tag);
+  static ProcessList list;
+  for (int round = 0; round < 2; ++round) {
+    list.count = 0;
+    list_marked(marker, list);
+    signal_all(list, SIGKILL);
+  }
 }
 
 }  // namespace
@@ -111,10 +124,11 @@ bool Launcher::prepare(const char* tag, bool use_cgroups) {
   around_.cgroups = &cgroups_;
   signals_ = open_signals();
   prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-  if (around_.epoll < 0 || around_.null_input < 0 || around_.supervisor_notice < 0 || around_.reports == nullptr ||
-      signals_ < 0) {
+  if (around_.epoll < 0 || around_.null_input < 0 || around_.supervisor_notice < 0 ||
+      around_.reports == nullptr || signals_ < 0) {
     return false;
   }
+  end_marked(tag);
   if (use_cgroups) cgroups_.open(tag);
   fcntl(listener_, F_SETFL, O_NONBLOCK);
   fcntl(listener_, F_SETFD, FD_CLOEXEC);
@@ -170,7 +184,8 @@ void Launcher::serve_client() {
 void Launcher::serve_packet(const PacketHeader& packet) {
   if (packet.kind == PacketKind::hello) {
     Welcome welcome{{PacketKind::welcome, protocol_version, sizeof welcome, 0, 0},
-                    cgroups_.is_open() ? Containment::cgroup : Containment::subreaper, getpid()};
+                    cgroups_.is_open() ? Containment::cgroup : Containment::subreaper,
+                    getpid()};
     client_.send(&welcome, sizeof welcome, -1);
     must_list_ = true;
     return tasks_.for_each([](ManagedTask& task) {
@@ -194,7 +209,8 @@ void Launcher::serve_task_packet(ManagedTask& task, const PacketHeader& packet) 
       if (const auto* request = as<SignalRequest>(packet)) return task.send_signal(request->signal);
       break;
     case PacketKind::end_tree:
-      if (const auto* request = as<EndRequest>(packet)) return task.end_tree(request->signal, request->grace_ms);
+      if (const auto* request = as<EndRequest>(packet))
+        return task.end_tree(request->signal, request->grace_ms);
       break;
     case PacketKind::stdin_data:
       if (const auto* request = as<StdinRequest>(packet)) {

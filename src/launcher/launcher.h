@@ -67,8 +67,8 @@ class Launcher {
   int listener_ = -1;
   int signals_ = -1;
   bool had_client_ = false;
-  bool must_list_ = false;     // `listed` is owed to the client
-  bool waits_to_send_ = false; // the client's socket was full
+  bool must_list_ = false;      // `listed` is owed to the client
+  bool waits_to_send_ = false;  // the client's socket was full
 };
 
 }  // namespace outhaul::launcher

@@ -28,7 +28,8 @@ std::int64_t earlier(std::int64_t a, std::int64_t b) { return a == 0 || (b != 0 
 
 }  // namespace
 
-ManagedTask::ManagedTask(std::uint32_t slot, Surroundings& surroundings) : slot_(slot), around_(surroundings) {
+ManagedTask::ManagedTask(std::uint32_t slot, Surroundings& surroundings)
+    : slot_(slot), around_(surroundings) {
   snapshot_.header = {PacketKind::snapshot, protocol_version, sizeof(TaskSnapshot), slot, 0};
 }
 
@@ -37,9 +38,15 @@ void ManagedTask::start(const SpawnRequest& request, const SpawnStrings& strings
   pipe_grace_ns_ = std::int64_t{request.pipe_grace_ms} * ns_per_ms;
   int child_ends[3] = {-1, -1, -1};
   if (open_pipes((request.flags & spawn_with_stdin) != 0, child_ends)) {
-    spawn({strings.directory, strings.arguments, strings.environment,
-           {child_ends[0], child_ends[1], child_ends[2]}, -1, request.nice,
-           request.limits, request.limit_count, around_.open_files});
+    spawn({strings.directory,
+           strings.arguments,
+           strings.environment,
+           {child_ends[0], child_ends[1], child_ends[2]},
+           -1,
+           request.nice,
+           request.limits,
+           request.limit_count,
+           around_.open_files});
   } else {
     fail(SpawnStage::resources, errno);
   }
@@ -312,9 +319,7 @@ void ManagedTask::finish_when_done() {
   dirty_ = true;
 }
 
-bool ManagedTask::is_tree_empty() const {
-  return cgroup_.is_open() ? cgroup_.is_empty() : supervisor_ <= 0;
-}
+bool ManagedTask::is_tree_empty() const { return cgroup_.is_open() ? cgroup_.is_empty() : supervisor_ <= 0; }
 
 void ManagedTask::list_tree(ProcessList& list) const {
   if (cgroup_.is_open()) {

@@ -18,14 +18,22 @@ namespace outhaul::launcher {
 struct Surroundings {
   int epoll = -1;
   int null_input = -1;
-  int supervisor_notice = -1;             // eventfd
-  SupervisorReport* reports = nullptr;    // one a slot
+  int supervisor_notice = -1;           // eventfd
+  SupervisorReport* reports = nullptr;  // one a slot
   CgroupPool* cgroups = nullptr;
-  rlimit open_files{};                    // before the launcher raised its own
+  rlimit open_files{};  // before the launcher raised its own
 };
 
 // Who an epoll event is for. The data of an event is slot * 8 + source.
-enum class EventSource : std::uint32_t { listener, client, signals, supervisors, output, error_output, input };
+enum class EventSource : std::uint32_t {
+  listener,
+  client,
+  signals,
+  supervisors,
+  output,
+  error_output,
+  input
+};
 inline std::uint64_t event_key(std::uint32_t slot, EventSource source) {
   return std::uint64_t{slot} * 8 + static_cast<std::uint32_t>(source);
 }

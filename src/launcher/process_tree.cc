@@ -29,7 +29,8 @@ class NumberedEntries {
       if (at_ >= filled_ && !fill()) return -1;
       const auto* entry = reinterpret_cast<const dirent64*>(buffer_ + at_);
       at_ += entry->d_reclen;
-      if (isdigit(static_cast<unsigned char>(entry->d_name[0])) != 0) return strtol(entry->d_name, nullptr, 10);
+      if (isdigit(static_cast<unsigned char>(entry->d_name[0])) != 0)
+        return strtol(entry->d_name, nullptr, 10);
     }
     return -1;
   }
@@ -79,6 +80,24 @@ bool holds_pipe(pid_t process, const struct stat& pipe) {
   return false;
 }
 
+bool has_variable(pid_t process, const char* marker) {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%d/environ", process);
+  const Descriptor file(open(path, O_RDONLY | O_CLOEXEC));
+  if (!file.is_open()) return false;
+  // The marker is among the last variables that a task is given, and programs get at most this much.
+  static char text[256 * 1024];
+  std::size_t filled = 0;
+  for (ssize_t got = 0; filled < sizeof text && (got = read(file.number(), text + filled, sizeof text - filled)) > 0;) {
+    filled += static_cast<std::size_t>(got);
+  }
+  const std::size_t length = strlen(marker) + 1;  // with its NUL
+  for (std::size_t at = 0; at + length <= filled; at += strnlen(text + at, filled - at) + 1) {
+    if (memcmp(text + at, marker, length) == 0) return true;
+  }
+  return false;
+}
+
 void format_name(pid_t process, char* text, std::size_t text_bytes) {
   char path[64];
   snprintf(path, sizeof path, "/proc/%d/comm", process);
@@ -99,6 +118,14 @@ void list_descendants(pid_t root, ProcessList& list) {
   list_children(root, list);
   // The list grows while it is walked: breadth first.
   for (; next < list.count; ++next) list_children(list.ids[next], list);
+}
+
+void list_marked(const char* marker, ProcessList& list) {
+  NumberedEntries processes("/proc");
+  for (long number = 0; (number = processes.next()) >= 0;) {
+    const auto process = static_cast<pid_t>(number);
+    if (process != getpid() && has_variable(process, marker)) list.add(process);
+  }
 }
 
 void signal_all(const ProcessList& list, int signal) {

@@ -21,6 +21,9 @@ struct ProcessList {
 // Appends every descendant of `root`, itself left out.
 void list_descendants(pid_t root, ProcessList& list);
 
+// Appends every process that has the variable `marker` (NAME=value) in the environment it was started with.
+void list_marked(const char* marker, ProcessList& list);
+
 // Sends `signal` to each; one that is gone already is no failure.
 void signal_all(const ProcessList& list, int signal);
 

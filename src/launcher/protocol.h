@@ -30,9 +30,9 @@ enum class PacketKind : std::uint16_t {
   room = 7,        // PacketHeader alone: the ring was full and now has room
   forget = 8,      // PacketHeader alone: an ended task's slot is free again
   // From the launcher.
-  welcome = 64,    // Welcome; then one snapshot for each known task, then `listed`
-  snapshot = 65,   // TaskSnapshot; with the ring's descriptor the first time
-  listed = 66,     // PacketHeader alone
+  welcome = 64,   // Welcome; then one snapshot for each known task, then `listed`
+  snapshot = 65,  // TaskSnapshot; with the ring's descriptor the first time
+  listed = 66,    // PacketHeader alone
 };
 
 struct PacketHeader {
@@ -51,6 +51,10 @@ struct Limit {
   std::uint64_t hard;
 };
 
+// Given to programs that no cgroup holds, with the launcher's tag as value: how the next launcher finds what
+// one that was killed has left behind.
+inline constexpr char marker_variable[] = "OUTHAUL_LAUNCHER";
+
 inline constexpr std::uint32_t spawn_with_stdin = 1;  // a pipe; without it standard input is at its end
 
 // Followed by `string_bytes` of NUL-ended strings: the working directory (absolute), argument_count
@@ -60,8 +64,8 @@ struct SpawnRequest {
   PacketHeader header;
   char task_id[task_id_bytes];
   std::uint32_t flags;
-  std::int32_t nice;              // added to the launcher's own
-  std::uint32_t pipe_grace_ms;    // from the exit to the end of whoever still holds a pipe
+  std::int32_t nice;            // added to the launcher's own
+  std::uint32_t pipe_grace_ms;  // from the exit to the end of whoever still holds a pipe
   std::uint32_t limit_count;
   Limit limits[max_limits];
   std::uint32_t argument_count;
@@ -107,9 +111,9 @@ enum class TaskState : std::uint32_t {
   free = 0,
   starting = 1,  // a supervisor has not said yet
   running = 2,
-  exited = 3,    // the program ended; its pipes or its children have not
-  ended = 4,     // nothing is left, every byte is in the ring
-  failed = 5,    // it was never executed: spawn_error, spawn_stage
+  exited = 3,  // the program ended; its pipes or its children have not
+  ended = 4,   // nothing is left, every byte is in the ring
+  failed = 5,  // it was never executed: spawn_error, spawn_stage
 };
 
 enum class SpawnStage : std::uint32_t {
@@ -125,19 +129,19 @@ struct TaskSnapshot {
   char task_id[task_id_bytes];
   TaskState state;
   SpawnStage spawn_stage;
-  std::int32_t spawn_error;         // errno
+  std::int32_t spawn_error;  // errno
   std::int32_t process_id;
-  std::int32_t wait_status;         // as of wait(2); from `exited` on
-  std::uint32_t processes_killed;   // signalled by end_tree or after the exit, the program included
-  std::uint32_t has_ring;           // 1: a descriptor came with this or an earlier packet
-  std::uint32_t stdin_closed;       // 1: it takes no more (ended, or the program closed it)
-  std::uint32_t stdin_answers;      // stdin_data requests that are done with; the next may be sent
+  std::int32_t wait_status;        // as of wait(2); from `exited` on
+  std::uint32_t processes_killed;  // signalled by end_tree or after the exit, the program included
+  std::uint32_t has_ring;          // 1: a descriptor came with this or an earlier packet
+  std::uint32_t stdin_closed;      // 1: it takes no more (ended, or the program closed it)
+  std::uint32_t stdin_answers;     // stdin_data requests that are done with; the next may be sent
   std::uint32_t reserved;
-  std::uint64_t stdin_applied;      // bytes that are in the pipe
-  std::int64_t started_at_ns;       // wall time
-  std::int64_t ended_at_ns;         // wall time of the exit
-  std::int64_t duration_ns;         // monotonic, start to exit
-  std::int64_t user_cpu_ns;         // the program and the children it waited for
+  std::uint64_t stdin_applied;  // bytes that are in the pipe
+  std::int64_t started_at_ns;   // wall time
+  std::int64_t ended_at_ns;     // wall time of the exit
+  std::int64_t duration_ns;     // monotonic, start to exit
+  std::int64_t user_cpu_ns;     // the program and the children it waited for
   std::int64_t system_cpu_ns;
   std::int64_t max_rss_bytes;
   char pipe_holder[task_id_bytes];  // "name[pid]" that held a pipe when the grace was over; else empty

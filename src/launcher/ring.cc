@@ -14,9 +14,7 @@ constexpr std::size_t header_bytes = 4096;
 // A read of fewer bytes than this is not worth its system call while a reader is busy making room.
 constexpr std::size_t min_reserve_bytes = 4096;
 
-constexpr std::uint64_t record_bytes(std::size_t length) {
-  return (sizeof(RingRecord) + length + 7) / 8 * 8;
-}
+constexpr std::uint64_t record_bytes(std::size_t length) { return (sizeof(RingRecord) + length + 7) / 8 * 8; }
 
 void* map_shared(void* at, std::size_t bytes, int descriptor, off_t from) {
   const int flags = at == nullptr ? MAP_SHARED : MAP_SHARED | MAP_FIXED;

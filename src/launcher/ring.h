@@ -27,9 +27,9 @@ static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 // Before each chunk; the next record starts at a multiple of 8 bytes.
 struct RingRecord {
   OutputKind kind;
-  std::uint32_t length;   // 1..max_chunk_bytes
-  std::uint64_t offset;   // payload bytes of all earlier records of this ring
-  std::int64_t time_ns;   // wall time at which it was read from the pipe
+  std::uint32_t length;  // 1..max_chunk_bytes
+  std::uint64_t offset;  // payload bytes of all earlier records of this ring
+  std::int64_t time_ns;  // wall time at which it was read from the pipe
 };
 
 // A mapped ring. Move-only; unmaps in its destructor and leaves the descriptor alone.

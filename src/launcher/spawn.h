@@ -20,11 +20,11 @@ struct SpawnPlan {
   int nice;
   const Limit* limits;
   std::uint32_t limit_count;
-  rlimit open_files;         // what we had before we raised our own
+  rlimit open_files;  // what we had before we raised our own
 };
 
 struct SpawnOutcome {
-  pid_t process = -1;        // -1: nothing runs; `error` and `stage` say why
+  pid_t process = -1;  // -1: nothing runs; `error` and `stage` say why
   int error = 0;
   SpawnStage stage = SpawnStage::none;
 };

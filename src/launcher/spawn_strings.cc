@@ -6,7 +6,8 @@ namespace outhaul::launcher {
 
 bool StringTable::parse(const SpawnRequest& request) {
   const std::size_t bytes = request.header.bytes - sizeof request;
-  if (request.string_bytes != bytes || request.limit_count > max_limits || request.argument_count == 0) return false;
+  if (request.string_bytes != bytes || request.limit_count > max_limits || request.argument_count == 0)
+    return false;
   if (memchr(request.task_id, '\0', task_id_bytes) == nullptr || request.task_id[0] == '\0') return false;
   // The packet is ours alone; execve() takes its strings as char* and does not write them.
   char* at = const_cast<char*>(reinterpret_cast<const char*>(&request + 1));

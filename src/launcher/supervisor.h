@@ -27,10 +27,10 @@ enum class SupervisorPhase : std::uint32_t { forked, started, exited };
 
 struct alignas(128) SupervisorReport {
   std::atomic<SupervisorPhase> phase;
-  SpawnOutcome outcome;   // from `started` on
+  SpawnOutcome outcome;  // from `started` on
   std::int64_t started_at_ns;
   std::int64_t started_ns;
-  ExitFacts exit;         // from `exited` on
+  ExitFacts exit;  // from `exited` on
 };
 
 // Forks. Each change of phase adds 1 to the eventfd `notice`. Gives the supervisor's process id, or -1.

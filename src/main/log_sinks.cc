@@ -11,6 +11,8 @@ void StandardErrorSink::write(std::string_view line) {
   static_cast<void>(!::write(STDERR_FILENO, whole.data(), whole.size()));
 }
 
-Log::Format standard_error_format() { return isatty(STDERR_FILENO) == 1 ? Log::Format::text : Log::Format::json; }
+Log::Format standard_error_format() {
+  return isatty(STDERR_FILENO) == 1 ? Log::Format::text : Log::Format::json;
+}
 
 }  // namespace outhaul

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -19,14 +20,14 @@ namespace outhaul::node {
 struct NodeSettings {
   // Levels at which tasks may run here; empty: none. `trusted` must be named by the owner.
   std::vector<wire::IsolationLevel> isolation;
-  std::uint32_t slots = 64;                              // tasks at once
-  std::string workspace;                                 // absolute; the directory of workspace:default
-  std::string home;                                      // HOME of tasks; empty: the workspace
-  std::uint64_t spool_bytes = std::uint64_t{8} << 30U;   // unacknowledged output of all tasks
-  std::uint64_t disk_floor_bytes = 256U << 20U;          // below it no task is taken
+  std::uint32_t slots = 64;                             // tasks at once
+  std::string workspace;                                // absolute; the directory of workspace:default
+  std::string home;                                     // HOME of tasks; empty: the workspace
+  std::uint64_t spool_bytes = std::uint64_t{8} << 30U;  // unacknowledged output of all tasks
+  std::uint64_t disk_floor_bytes = 256U << 20U;         // below it no task is taken
   Duration drain_limit = std::chrono::seconds(30);
   Duration pipe_grace = std::chrono::seconds(2);
-  Duration max_term_grace = std::chrono::seconds(60);    // a task may ask for less
+  Duration max_term_grace = std::chrono::seconds(60);  // a task may ask for less
 };
 
 struct NodeFacts {
@@ -36,6 +37,7 @@ struct NodeFacts {
   std::string hostname;
   std::string boot_id;
   std::map<std::string, std::string> more;  // free facts, for selectors
+  std::function<double()> load_average;     // of the machine now; may be empty
 };
 
 struct NodeSelf {

@@ -86,7 +86,8 @@ void LauncherClient::take_packet(const LauncherPacket& packet) {
     }
     case PacketKind::snapshot:
       if (packet.bytes.size() < sizeof(launcher::TaskSnapshot)) return;
-      return take_snapshot(reinterpret_cast<const launcher::TaskSnapshot&>(packet.header()), packet.descriptor);
+      return take_snapshot(reinterpret_cast<const launcher::TaskSnapshot&>(packet.header()),
+                           packet.descriptor);
     case PacketKind::listed: return take_listed();
     default: return;
   }
@@ -125,12 +126,13 @@ void LauncherClient::lose_processes() {
 }
 
 Result<std::unique_ptr<Process>> LauncherClient::start(const ProcessSpec& spec) {
-  if (!socket_.is_open() || !listed_.is_set()) return fail(ErrorCode::unavailable, "start: the launcher is away");
+  if (!socket_.is_open() || !listed_.is_set())
+    return fail(ErrorCode::unavailable, "start: the launcher is away");
   const auto slot = find_free_slot();
   if (!slot) return fail(ErrorCode::exhausted, "start: the launcher knows its most processes already");
   SpawnPlace place{*slot, starter_.settings().nice, {}};
   // Without a cgroup this is how a later launcher knows what a dead one left behind.
-  if (containment_ == launcher::Containment::subreaper) place.marker = "OUTHAUL_LAUNCHER=" + starter_.tag();
+  if (containment_ == launcher::Containment::subreaper) place.marker = std::string(launcher::marker_variable) + "=" + starter_.tag();
   OUTHAUL_TRY(packet, encode_spawn(spec, place));
   auto process = std::make_unique<LauncherProcess>(*this, group_.executor(), spec.task, *slot);
   slots_[*slot] = {process.get(), true, true};
@@ -151,6 +153,8 @@ std::optional<std::uint32_t> LauncherClient::find_free_slot() const {
 
 void LauncherClient::send(Bytes packet) { socket_.send(std::move(packet)); }
 
-void LauncherClient::release(std::uint32_t slot, bool forgotten) { slots_[slot] = {nullptr, !forgotten, false}; }
+void LauncherClient::release(std::uint32_t slot, bool forgotten) {
+  slots_[slot] = {nullptr, !forgotten, false};
+}
 
 }  // namespace outhaul::sandbox

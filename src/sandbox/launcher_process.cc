@@ -84,7 +84,8 @@ OutputKind to_kind(launcher::OutputKind kind) {
 
 }  // namespace
 
-LauncherProcess::LauncherProcess(LauncherPort& port, const Executor& executor, TaskId task, std::uint32_t slot)
+LauncherProcess::LauncherProcess(LauncherPort& port, const Executor& executor, TaskId task,
+                                 std::uint32_t slot)
     : port_(port), task_(std::move(task)), slot_(slot), changed_(executor) {}
 
 LauncherProcess::~LauncherProcess() { port_.release(slot_, is_forgotten_); }
@@ -108,25 +109,29 @@ void LauncherProcess::consume_output() {
 bool LauncherProcess::offer_stdin(std::uint64_t offset, ByteView bytes) {
   if (offer_is_open_ || bytes.empty() || status_.stdin_closed || status_.is_final()) return false;
   offer_is_open_ = true;
-  const launcher::StdinRequest request{{PacketKind::stdin_data, launcher::protocol_version, 0, slot_, 0}, offset};
+  const launcher::StdinRequest request{{PacketKind::stdin_data, launcher::protocol_version, 0, slot_, 0},
+                                       offset};
   port_.send(to_bytes(request, bytes.substr(0, launcher::max_stdin_bytes)));
   return true;
 }
 
 void LauncherProcess::close_stdin(std::uint64_t offset) {
-  const launcher::StdinRequest request{{PacketKind::stdin_end, launcher::protocol_version, 0, slot_, 0}, offset};
+  const launcher::StdinRequest request{{PacketKind::stdin_end, launcher::protocol_version, 0, slot_, 0},
+                                       offset};
   port_.send(to_bytes(request));
 }
 
 void LauncherProcess::send_signal(int signal) {
-  const launcher::SignalRequest request{{PacketKind::signal, launcher::protocol_version, 0, slot_, 0}, signal, 0};
+  const launcher::SignalRequest request{
+      {PacketKind::signal, launcher::protocol_version, 0, slot_, 0}, signal, 0};
   port_.send(to_bytes(request));
 }
 
 void LauncherProcess::end_tree(int signal, Duration grace) {
   const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(grace).count();
   const auto bounded = static_cast<std::uint32_t>(std::clamp<std::int64_t>(ms, 0, UINT32_MAX));
-  const launcher::EndRequest request{{PacketKind::end_tree, launcher::protocol_version, 0, slot_, 0}, signal, bounded};
+  const launcher::EndRequest request{
+      {PacketKind::end_tree, launcher::protocol_version, 0, slot_, 0}, signal, bounded};
   port_.send(to_bytes(request));
 }
 

@@ -47,7 +47,8 @@ void LauncherSocket::send(Bytes packet) {
 
 // True also when the connection is lost: the receiver finds out, and nobody waits for the packet.
 bool LauncherSocket::try_send(const Bytes& packet) {
-  const auto sent = ::send(socket_->native_handle(), packet.data(), packet.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  const auto sent =
+      ::send(socket_->native_handle(), packet.data(), packet.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   return sent >= 0 || (errno != EAGAIN && errno != ENOBUFS);
 }
 
@@ -90,7 +91,8 @@ std::optional<LauncherPacket> LauncherSocket::try_receive() {
   packet.descriptor = take_descriptor(message);
   is_lost_ = got < static_cast<ssize_t>(sizeof(launcher::PacketHeader)) ||
              packet.header().bytes != static_cast<std::size_t>(got) ||
-             packet.header().version != launcher::protocol_version || packet.header().slot >= launcher::max_tasks;
+             packet.header().version != launcher::protocol_version ||
+             packet.header().slot >= launcher::max_tasks;
   if (is_lost_) return std::nullopt;
   packet.bytes.resize(static_cast<std::size_t>(got));
   return packet;

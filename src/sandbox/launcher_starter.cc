@@ -50,7 +50,7 @@ Descriptor make_socket(int more_flags) {
 }
 
 std::string read_tag(const std::filesystem::path& directory) {
-  struct stat facts {};
+  struct stat facts{};
   if (::stat(directory.c_str(), &facts) != 0) return "none";
   return fmt::format("{:x}-{:x}", facts.st_dev, facts.st_ino);
 }

@@ -48,10 +48,10 @@ struct ProcessStatus {
   ProcessState state = ProcessState::starting;
   std::optional<Error> failure;  // spawn_failed
   int process_id = 0;
-  int exit_code = 0;             // meaningful when signal is 0
+  int exit_code = 0;  // meaningful when signal is 0
   int signal = 0;
   std::uint32_t processes_killed = 0;
-  std::string pipe_holder;       // "name[pid]"; empty: nobody held a pipe past the grace
+  std::string pipe_holder;  // "name[pid]"; empty: nobody held a pipe past the grace
   WallTime started_at;
   WallTime ended_at;
   std::chrono::nanoseconds duration{0};

@@ -11,7 +11,8 @@ namespace {
 
 // A NUL would end the string early and shift all that follow: what runs would not be what was signed.
 Result<void> append_string(Bytes& packet, const std::string& text) {
-  if (text.contains('\0')) return fail(ErrorCode::invalid, "spawn: a NUL byte in an argument, variable or path");
+  if (text.contains('\0'))
+    return fail(ErrorCode::invalid, "spawn: a NUL byte in an argument, variable or path");
   packet.append(text).push_back('\0');
   return {};
 }
@@ -31,7 +32,8 @@ launcher::SpawnRequest make_request(const ProcessSpec& spec, const SpawnPlace& p
   add_limit(request, RLIMIT_CORE, spec.limits.core_bytes);
   if (spec.limits.open_files != 0) add_limit(request, RLIMIT_NOFILE, spec.limits.open_files);
   request.argument_count = static_cast<std::uint32_t>(spec.argv.size());
-  request.environment_count = static_cast<std::uint32_t>(spec.environment.size() + (place.marker.empty() ? 0 : 1));
+  request.environment_count =
+      static_cast<std::uint32_t>(spec.environment.size() + (place.marker.empty() ? 0 : 1));
   return request;
 }
 
@@ -39,7 +41,8 @@ launcher::SpawnRequest make_request(const ProcessSpec& spec, const SpawnPlace& p
 
 Result<Bytes> encode_spawn(const ProcessSpec& spec, const SpawnPlace& place) {
   if (spec.argv.empty()) return fail(ErrorCode::invalid, "spawn: no argument");
-  if (!spec.directory.starts_with('/')) return fail(ErrorCode::invalid, "spawn: the directory is not absolute");
+  if (!spec.directory.starts_with('/'))
+    return fail(ErrorCode::invalid, "spawn: the directory is not absolute");
   launcher::SpawnRequest request = make_request(spec, place);
   Bytes strings;
   OUTHAUL_CHECK(append_string(strings, spec.directory));

@@ -301,7 +301,8 @@ TEST_P(ProcessLauncherContract, WhenTheSpecIsTooLarge_ThenNothingStarts) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Adapters, ProcessLauncherContract, ::testing::Values("memory", "cgroup", "subreaper"),
+INSTANTIATE_TEST_SUITE_P(Adapters, ProcessLauncherContract,
+                         ::testing::Values("memory", "cgroup", "subreaper"),
                          [](const auto& adapter) { return adapter.param; });
 
 }  // namespace

@@ -1,16 +1,16 @@
 // TaskLedger: what a node must not forget of its tasks: used nonces, accepted tasks with their signed
-// bytes, which of them were started, how they ended. A JournalOwner; every change is appended by the call
-// that makes it and durable once the journal says so.
+// bytes, which of them were started, how far their output is hashed, why they are being ended. A
+// JournalOwner; every change is appended by the call that makes it and durable once the journal says so.
 //   runs on  the node's strand
 #pragma once
 
 #include <deque>
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 
 #include "base/ids.h"
+#include "crypto/resumable_sha256.h"
 #include "stream/journal.h"
 #include "stream/position.h"
 #include "wire/task_gate.h"
@@ -25,55 +25,80 @@ enum class TaskPhase : std::uint8_t {
 };
 std::string_view name_of(TaskPhase phase);
 
+// Why Outhaul itself is ending a task; what the program then exits with does not matter.
+enum class EndReason : std::uint8_t { none = 0, cancelled = 1, timed_out = 2 };
+
+// What was produced up to one offset of the output stream.
+struct OutputTotals {
+  std::uint64_t offset = 0;  // in the stream
+  std::uint64_t out_bytes = 0;
+  std::uint64_t err_bytes = 0;
+  crypto::ResumableSha256 out_hash;
+  crypto::ResumableSha256 err_hash;
+};
+
 struct TaskEntry {
   wire::TaskSpec spec;
   Bytes envelope;  // exactly as signed
   stream::Incarnation incarnation;
   TaskPhase phase = TaskPhase::accepted;
+  EndReason end_reason = EndReason::none;
+  std::optional<OutputTotals> totals;  // as last written down
 };
 
 class TaskLedger final : public stream::JournalOwner {
  public:
-  // Ended tasks whose states are remembered after the hub has their results, for replays.
+  // Ended tasks that are remembered after the hub has their results, for replays.
   static constexpr std::size_t max_remembered = 4096;
 
-  // Gives the gate's records that must live on; set before the journal is opened.
-  explicit TaskLedger(std::function<std::vector<wire::GateRecord>()> live_gate_records);
+  // The journal is opened with this owner afterwards; all appends come after that. `gate` gets back its
+  // records as they are replayed, and outlives the ledger.
+  explicit TaskLedger(wire::TaskGate& gate) : gate_(gate) {}
 
-  // Each appends and changes; on failure nothing changed. `append_accept` takes the phase that it is
-  // accepted in: one batch may accept and start.
+  // Each appends and changes; on failure nothing changed.
   Result<stream::JournalPosition> append_gate(stream::Journal& journal, const wire::GateRecord& record);
+  // In the phase of `entry`: one batch may accept and start.
   Result<stream::JournalPosition> append_accept(stream::Journal& journal, TaskEntry entry);
   Result<stream::JournalPosition> append_phase(stream::Journal& journal, const TaskId& task, TaskPhase phase);
-  // The hub has the result: only the task's last state is kept.
+  Result<stream::JournalPosition> append_reason(stream::Journal& journal, const TaskId& task,
+                                                EndReason reason);
+  Result<stream::JournalPosition> append_totals(stream::Journal& journal, const TaskId& task,
+                                                OutputTotals totals);
+  // The hub has the result: only that the task ended is remembered.
   Result<stream::JournalPosition> append_done(stream::Journal& journal, const TaskId& task);
-  // A start of this process and its orderly end. Starts without an end before them are crashes.
-  Result<stream::JournalPosition> append_boot(stream::Journal& journal);
-  Result<stream::JournalPosition> append_clean_end(stream::Journal& journal);
+  // A start of this process, and its orderly end. A start after a start without an end counts as a crash.
+  Result<stream::JournalPosition> append_start(stream::Journal& journal);
+  Result<stream::JournalPosition> append_orderly_end(stream::Journal& journal);
 
   const std::map<TaskId, TaskEntry>& tasks() const { return tasks_; }
   const TaskEntry* find(const TaskId& task) const;
-  // The word for a replayed task; empty when it is not known (any more).
-  std::optional<std::string> state_of(const TaskId& task) const;
-  std::uint64_t crashes() const { return crashes_; }
-  // What the journal held of the gate; taken once, after open().
-  std::vector<wire::GateRecord> take_gate_records() { return std::move(replayed_gate_); }
+  // Whose output stream this is; null when unknown.
+  const TaskEntry* find_by_stream(const StreamId& stream) const;
+  bool is_done(const TaskId& task) const;
+  std::uint64_t crashes() const { return life_.crashes; }
 
   bool owns(stream::JournalType type) const override;
   Result<void> replay(stream::JournalType type, ByteView payload) override;
   Result<void> write_live(stream::Journal& journal) override;
 
  private:
-  Result<void> replay_accept(ByteView payload);
-  Result<void> replay_phase(ByteView payload);
-  void remember_done(const TaskId& task);
+  struct Life {
+    std::uint64_t crashes = 0;
+    bool is_running = false;
+  };
 
-  std::function<std::vector<wire::GateRecord>()> live_gate_records_;
+  Result<void> replay_accept(ByteView payload);
+  Result<void> replay_change(stream::JournalType type, ByteView payload);
+  Result<stream::JournalPosition> append_life(stream::Journal& journal, Life life);
+  TaskEntry& entry_of(const TaskId& task);
+  void add(TaskEntry entry);
+  void finish(const TaskId& task);
+
+  wire::TaskGate& gate_;
   std::map<TaskId, TaskEntry> tasks_;
+  std::map<StreamId, TaskId> by_stream_;
   std::deque<TaskId> done_;  // the oldest first
-  std::vector<wire::GateRecord> replayed_gate_;
-  std::uint64_t crashes_ = 0;
-  bool is_running_ = false;  // the last start has no orderly end
+  Life life_;
 };
 
 }  // namespace outhaul::node

@@ -17,7 +17,7 @@
 
 #include "base/error.h"
 
-namespace outhaul::hub {
+namespace outhaul::config {
 
 // A key that an earlier version read.
 struct RemovedKey {
@@ -62,4 +62,4 @@ class ConfigReader {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace outhaul::hub
+}  // namespace outhaul::config

@@ -1,4 +1,4 @@
-#include "hub/config_reader.h"
+#include "config/config_reader.h"
 
 #include <algorithm>
 #include <map>
@@ -9,7 +9,7 @@
 
 #include "base/duration_text.h"
 
-namespace outhaul::hub {
+namespace outhaul::config {
 namespace {
 
 struct Entry {
@@ -158,4 +158,4 @@ Result<void> ConfigReader::finish(std::span<const RemovedKey> removed) {
   return fail(std::move(error));
 }
 
-}  // namespace outhaul::hub
+}  // namespace outhaul::config

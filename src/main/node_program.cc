@@ -1,0 +1,231 @@
+#include "main/node_program.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <boost/asio/io_context.hpp>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+
+#include "base/system_clock.h"
+#include "base/task_group.h"
+#include "config/config_reader.h"
+#include "crypto/data_files.h"
+#include "crypto/system_random.h"
+#include "main/log_sinks.h"
+#include "main/node_facts.h"
+#include "main/service_manager.h"
+#include "main/stop_signals.h"
+#include "main/websocket_dialer.h"
+#include "node/enrolment/enrol.h"
+#include "node/node.h"
+#include "node/node_config.h"
+#include "sandbox/launcher_client.h"
+#include "stream/file_disk.h"
+
+namespace outhaul {
+namespace {
+
+constexpr std::string_view config_name = "node.yaml";
+constexpr std::string_view standard_config = "/etc/outhaul/node.yaml";
+
+int report(const Error& error) {
+  fmt::print(stderr, "outhaul-node: {} [{}]\n", error.what(), name_of(error.code()));
+  for (const auto& detail : error.details()) fmt::print(stderr, "  {}: {}\n", detail.name, detail.value);
+  return 1;
+}
+
+Result<void> make_directory(const std::filesystem::path& path) {
+  std::error_code fault;
+  std::filesystem::create_directories(path, fault);
+  if (fault) return fail(ErrorCode::unavailable, path.string() + ": " + fault.message());
+  return {};
+}
+
+std::string find_config(const NodeOptions& options, const crypto::DataDirectory& data) {
+  if (!options.config_file.empty()) return options.config_file;
+  const auto own = data.file(config_name);
+  if (std::filesystem::exists(own)) return own.string();
+  return std::filesystem::exists(standard_config) ? std::string(standard_config) : std::string();
+}
+
+Result<node::NodeConfig> load_config(const NodeOptions& options, const crypto::DataDirectory& data) {
+  const std::string path = find_config(options, data);
+  if (path.empty()) return node::NodeConfig();
+  OUTHAUL_TRY(text, crypto::read_trusted_file(path, config::ConfigReader::max_bytes));
+  return node::parse_node_config(text, path);
+}
+
+// Beside this program: a node and its launcher are of one build.
+std::filesystem::path launcher_program() {
+  std::error_code fault;
+  return std::filesystem::read_symlink("/proc/self/exe", fault).parent_path() / "outhaul-launcher";
+}
+
+void raise_open_files() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+// One node process: everything that `run` needs, in the order of its needs.
+class NodeProcess {
+ public:
+  static Result<std::unique_ptr<NodeProcess>> make(const NodeOptions& options);
+  // Runs until a stop signal and its drain. An Error is why it cannot start or go on.
+  Result<void> run();
+
+ private:
+  NodeProcess(const NodeOptions& options, crypto::DataDirectory data, node::Identity identity)
+      : options_(options), data_(std::move(data)), identity_(std::move(identity)) {}
+
+  Result<void> prepare();
+  Result<void> make_dialer();
+  void make_node();
+  Task<void> live();
+  Task<void> watch_signals();
+
+  NodeOptions options_;
+  crypto::DataDirectory data_;
+  node::Identity identity_;
+  node::NodeConfig config_;
+  SystemClock clock_;
+  crypto::SystemRandom random_;
+  StandardErrorSink sink_;
+  Log log_{"node", clock_, sink_, standard_error_format()};
+  asio::io_context io_{1};
+  std::optional<http::TlsClientContext> tls_;
+  std::optional<WebSocketDialer> dialer_;
+  std::optional<stream::FileDisk> disk_;
+  std::optional<sandbox::LauncherClient> launcher_;
+  std::optional<node::Node> node_;
+  Result<void> outcome_;
+};
+
+Result<std::unique_ptr<NodeProcess>> NodeProcess::make(const NodeOptions& options) {
+  OUTHAUL_TRY(data, crypto::DataDirectory::open(options.data, crypto::DataOwner::node));
+  OUTHAUL_TRY(identity, node::Identity::load(data));
+  std::unique_ptr<NodeProcess> process(new NodeProcess(options, std::move(data), std::move(identity)));
+  OUTHAUL_CHECK(process->prepare());
+  return process;
+}
+
+Result<void> NodeProcess::prepare() {
+  OUTHAUL_TRY(config, load_config(options_, data_));
+  config_ = std::move(config);
+  auto& settings = config_.settings;
+  if (settings.workspace.empty()) settings.workspace = data_.file("workspace").string();
+  settings.workspace = std::filesystem::absolute(settings.workspace).string();
+  OUTHAUL_CHECK(make_directory(settings.workspace));
+  OUTHAUL_CHECK(make_directory(data_.file("streams")));
+  OUTHAUL_CHECK(make_dialer());
+  make_node();
+  return {};
+}
+
+Result<void> NodeProcess::make_dialer() {
+  const auto& enrolment = identity_.enrolment();
+  OUTHAUL_TRY(tls, http::TlsClientContext::trusting(enrolment.ca_pem));
+  const http::TlsIdentity shown{enrolment.chain_pem, identity_.tls_key_pem()};
+  OUTHAUL_CHECK(tls.set_identity(shown));
+  tls_.emplace(std::move(tls));
+  std::string address = enrolment.hub;
+  if (!config_.hub.empty()) address = config_.hub;
+  if (!options_.hub.empty()) address = options_.hub;
+  OUTHAUL_TRY(url, http::parse_url(address));
+  dialer_.emplace(clock_, random_, *tls_, url, "node." + enrolment.deployment);
+  return {};
+}
+
+void NodeProcess::make_node() {
+  disk_.emplace(io_.get_executor(), data_.file("streams"));
+  launcher_.emplace(io_.get_executor(), clock_,
+                    sandbox::LauncherSettings{.directory = data_.path(), .program = launcher_program()});
+  const node::NodePorts ports{io_.get_executor(), clock_, random_, *disk_, *dialer_, *launcher_, log_};
+  node::NodeSelf self{identity_.enrolment().node, identity_.enrolment().deployment, &identity_, identity_.hub_keys()};
+  node_.emplace(ports, std::move(self), config_.settings, read_node_facts());
+}
+
+Result<void> NodeProcess::run() {
+  TaskGroup group(io_.get_executor());
+  group.spawn([this] { return live(); });
+  io_.run();
+  node_.reset();
+  return std::move(outcome_);
+}
+
+Task<void> NodeProcess::live() {
+  if (config_.settings.isolation.empty()) {
+    log_.warn("no task can run here: node.yaml allows no isolation level",
+              {{"remedy", "write `isolation: [trusted]` to run tasks without a sandbox"}});
+  }
+  TaskGroup watching(io_.get_executor());
+  outcome_ = co_await node_->start();
+  if (outcome_) {
+    watching.spawn([this] { return watch_signals(); });
+    notify_service_manager("READY=1");
+    outcome_ = co_await node_->run();
+  }
+  watching.cancel();
+  co_await watching.join();
+  co_await node_->join();
+  node_.reset();
+  co_await launcher_->close();
+}
+
+Task<void> NodeProcess::watch_signals() {
+  StopSignals signals(io_.get_executor());
+  co_await signals.wait();
+  notify_service_manager("STOPPING=1");
+  // A second signal ends us at once, as it would have without a drain.
+  std::signal(SIGTERM, SIG_DFL);
+  std::signal(SIGINT, SIG_DFL);
+  co_await node_->drain(config_.settings.drain_limit, options_.end_tasks ? node::DrainEnd::end : node::DrainEnd::leave);
+}
+
+Result<Secret> read_token(const NodeOptions& options) {
+  if (options.token != "-") return Secret(options.token);
+  std::string line;
+  if (!std::getline(std::cin, line)) return fail(ErrorCode::invalid, "no token on standard input");
+  return Secret(std::move(line));
+}
+
+Result<node::Enrolment> enrol(const NodeOptions& options) {
+  OUTHAUL_TRY(url, http::parse_url(options.hub));
+  OUTHAUL_TRY(fingerprint, crypto::Fingerprint::parse(options.ca_fingerprint));
+  OUTHAUL_TRY(token, read_token(options));
+  OUTHAUL_TRY(data, crypto::DataDirectory::create_or_open(options.data, crypto::DataOwner::node));
+  node::EnrolmentOrder order{url, fingerprint, std::move(token),
+                             options.name.empty() ? default_node_name() : options.name};
+  SystemClock clock;
+  crypto::SystemRandom random;
+  asio::io_context io(1);
+  std::optional<Result<node::Enrolment>> enrolment;
+  TaskGroup group(io.get_executor());
+  group.spawn([&]() -> Task<void> { enrolment = co_await node::enrol(data, std::move(order), clock, random); });
+  io.run();
+  return std::move(*enrolment);
+}
+
+}  // namespace
+
+int enrol_node(const NodeOptions& options) {
+  const auto enrolment = enrol(options);
+  if (!enrolment) return report(enrolment.error());
+  fmt::print("enrolled as {} ({}) with {}\n", enrolment->name, enrolment->node.text(), enrolment->deployment);
+  return 0;
+}
+
+int run_node(const NodeOptions& options) {
+  std::signal(SIGPIPE, SIG_IGN);
+  raise_open_files();
+  auto process = NodeProcess::make(options);
+  if (!process) return report(process.error());
+  const auto ended = (*process)->run();
+  return ended ? 0 : report(ended.error());
+}
+
+}  // namespace outhaul

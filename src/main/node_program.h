@@ -1,0 +1,21 @@
+// What outhaul-node does once its command line is read. Each gives the program's exit code.
+#pragma once
+
+#include <string>
+
+namespace outhaul {
+
+struct NodeOptions {
+  std::string data;
+  std::string hub;             // enroll: the hub; run: instead of the one enrolled with
+  std::string ca_fingerprint;  // enroll
+  std::string token;           // enroll; "-": the first line of standard input
+  std::string name;            // enroll; empty: the host's name
+  std::string config_file;     // run; empty: node.yaml in the data directory, else in /etc/outhaul
+  bool end_tasks = false;      // run: a drain ends what still runs instead of leaving it to the next process
+};
+
+int enrol_node(const NodeOptions& options);
+int run_node(const NodeOptions& options);
+
+}  // namespace outhaul

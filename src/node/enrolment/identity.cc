@@ -1,0 +1,111 @@
+#include "node/enrolment/identity.h"
+
+#include <filesystem>
+
+#include "crypto/data_files.h"
+#include "crypto/statement.h"
+#include "node/enrolment/enrolment_json.h"
+
+namespace outhaul::node {
+namespace {
+
+constexpr const char* identity_file = "identity.json";
+constexpr const char* tls_key_file = "tls.key";
+constexpr const char* tls_chain_file = "tls.pem";
+constexpr const char* signing_key_file = "signing.key";
+constexpr const char* signing_certificate_file = "signing.pem";
+constexpr const char* ca_file = "ca.pem";
+
+constexpr std::size_t max_identity_bytes = 64 * 1024;
+constexpr std::size_t max_bundle_bytes =
+    crypto::Certificate::max_bundle * 2 * crypto::Certificate::max_der_bytes;
+
+bool has_identity(const crypto::DataDirectory& directory) {
+  std::error_code ignored;
+  return std::filesystem::exists(directory.file(identity_file), ignored);
+}
+
+Result<NodeKeys> load_keys(const crypto::DataDirectory& directory) {
+  OUTHAUL_TRY(tls_pem,
+              crypto::read_private_file(directory.file(tls_key_file), crypto::TlsKey::max_pem_bytes));
+  OUTHAUL_TRY(signing_pem,
+              crypto::read_private_file(directory.file(signing_key_file), crypto::SigningKey::max_pem_bytes));
+  OUTHAUL_TRY(tls, crypto::TlsKey::parse_pem(tls_pem));
+  OUTHAUL_TRY(signing, crypto::SigningKey::parse_pem(signing_pem));
+  return NodeKeys{std::move(tls), std::move(signing)};
+}
+
+// A reply with another node's certificates, or files that were mixed up: neither may pass for an identity.
+Result<crypto::Certificate> check_certificates(const NodeKeys& keys, const Enrolment& enrolment) {
+  OUTHAUL_TRY(chain, crypto::Certificate::parse_pem_bundle(enrolment.chain_pem));
+  OUTHAUL_TRY(signing, crypto::Certificate::parse_pem(enrolment.signing_certificate_pem));
+  OUTHAUL_CHECK(crypto::Certificate::parse_pem_bundle(enrolment.ca_pem));
+  if (chain.front().spki() != keys.tls.spki() || signing.ed25519_key() != keys.signing.public_key()) {
+    return fail(ErrorCode::certificate_invalid, "the node's certificates are not for its keys");
+  }
+  return std::move(signing);
+}
+
+}  // namespace
+
+Result<NodeKeys> prepare_keys(const crypto::DataDirectory& directory, Random& random) {
+  if (has_identity(directory)) {
+    return fail(ErrorCode::identity_exists, directory.path().string() + " already holds an identity");
+  }
+  auto begun = load_keys(directory);
+  if (begun || begun.error().code() != ErrorCode::not_found) return begun;
+  OUTHAUL_TRY(tls, crypto::TlsKey::generate());
+  NodeKeys keys{std::move(tls), crypto::SigningKey::generate(random)};
+  OUTHAUL_CHECK(
+      crypto::write_private_file(directory.file(tls_key_file), keys.tls.pem().reveal_for("key file")));
+  OUTHAUL_CHECK(crypto::write_private_file(directory.file(signing_key_file),
+                                           keys.signing.pem().reveal_for("key file")));
+  return keys;
+}
+
+Result<void> save_identity(const crypto::DataDirectory& directory, const NodeKeys& keys,
+                           const Enrolment& enrolment) {
+  OUTHAUL_CHECK(check_certificates(keys, enrolment));
+  OUTHAUL_CHECK(crypto::write_private_file(directory.file(tls_chain_file), enrolment.chain_pem));
+  OUTHAUL_CHECK(crypto::write_private_file(directory.file(signing_certificate_file),
+                                           enrolment.signing_certificate_pem));
+  OUTHAUL_CHECK(crypto::write_private_file(directory.file(ca_file), enrolment.ca_pem));
+  return crypto::create_private_file(directory.file(identity_file), format_identity(enrolment));
+}
+
+Result<Identity> Identity::load(const crypto::DataDirectory& directory) {
+  auto json = crypto::read_private_file(directory.file(identity_file), max_identity_bytes);
+  if (!json && json.error().code() == ErrorCode::not_found) {
+    return fail(ErrorCode::not_found,
+                directory.path().string() + ": not enrolled; run `outhaul-node enroll` first");
+  }
+  if (!json) return fail(std::move(json).error());
+  OUTHAUL_TRY(enrolment, parse_identity(json->reveal_for("identity")));
+  OUTHAUL_TRY(keys, load_keys(directory));
+  const auto read = [&directory](const char* name) {
+    return crypto::read_trusted_file(directory.file(name), max_bundle_bytes);
+  };
+  OUTHAUL_TRY(chain, read(tls_chain_file));
+  OUTHAUL_TRY(signing_pem, read(signing_certificate_file));
+  OUTHAUL_TRY(ca, read(ca_file));
+  enrolment.chain_pem = std::move(chain);
+  enrolment.signing_certificate_pem = std::move(signing_pem);
+  enrolment.ca_pem = std::move(ca);
+  OUTHAUL_TRY(signing, check_certificates(keys, enrolment));
+  return Identity(std::move(keys), std::move(enrolment), std::move(signing));
+}
+
+std::vector<crypto::TrustedKey> Identity::hub_keys() const {
+  std::vector<crypto::TrustedKey> keys;
+  for (const auto& each : enrolment_.hub_keys) {
+    auto key = crypto::VerifyKey::parse(each.public_key);
+    if (key) keys.push_back({each.key_id, std::move(*key)});
+  }
+  return keys;
+}
+
+Bytes Identity::sign_hello(ByteView challenge_nonce, ByteView hub_spki) const {
+  return keys_.signing.sign(crypto::hello_statement(challenge_nonce, hub_spki));
+}
+
+}  // namespace outhaul::node

@@ -1,0 +1,77 @@
+// Identity: what an enrolled node is, in its data directory. Private keys are made here and never leave.
+//
+//   identity.json  node id, name, deployment, hub, the hub's signing keys; written last: without it the
+//                  directory holds no identity
+//   tls.key, tls.pem, signing.key, signing.pem, ca.pem
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/ids.h"
+#include "base/random.h"
+#include "base/secret.h"
+#include "crypto/certificate.h"
+#include "crypto/data_directory.h"
+#include "crypto/envelope.h"
+#include "crypto/signing_key.h"
+#include "crypto/tls_key.h"
+#include "wire/session.h"
+
+namespace outhaul::node {
+
+// What the hub answered to an enrolment.
+struct Enrolment {
+  NodeId node;
+  std::string name;
+  std::string deployment;
+  std::string hub;  // https://host:port, as dialled
+  Bytes chain_pem;
+  Bytes signing_certificate_pem;
+  Bytes ca_pem;
+  struct HubKey {
+    KeyId key_id;
+    Bytes public_key;
+  };
+  std::vector<HubKey> hub_keys;
+};
+
+// The two private keys of a node.
+struct NodeKeys {
+  crypto::TlsKey tls;
+  crypto::SigningKey signing;
+};
+
+// Those of an enrolment that was begun and got no answer, or fresh ones, written down before anyone hears
+// of them: the hub gives the same answer to the same keys, so a lost reply strands nobody.
+//   errors  identity_exists: the directory holds an identity, which is never replaced silently
+Result<NodeKeys> prepare_keys(const crypto::DataDirectory& directory, Random& random);
+// Writes an identity down. Fails as write_private_file, and with certificate_invalid when the certificates
+// are not for these keys.
+Result<void> save_identity(const crypto::DataDirectory& directory, const NodeKeys& keys,
+                           const Enrolment& enrolment);
+
+class Identity final : public wire::HelloSigner {
+ public:
+  // Fails with not_found (not enrolled), file_permissions_loose, certificate_invalid, store_corrupt.
+  static Result<Identity> load(const crypto::DataDirectory& directory);
+
+  const Enrolment& enrolment() const { return enrolment_; }
+  std::vector<crypto::TrustedKey> hub_keys() const;
+  Secret tls_key_pem() const { return keys_.tls.pem(); }
+
+  Bytes sign_hello(ByteView challenge_nonce, ByteView hub_spki) const override;
+  const Bytes& signing_certificate() const override { return signing_certificate_.der(); }
+
+ private:
+  Identity(NodeKeys keys, Enrolment enrolment, crypto::Certificate signing_certificate)
+      : keys_(std::move(keys)),
+        enrolment_(std::move(enrolment)),
+        signing_certificate_(std::move(signing_certificate)) {}
+  NodeKeys keys_;
+  Enrolment enrolment_;
+  crypto::Certificate signing_certificate_;
+};
+
+}  // namespace outhaul::node

@@ -1,0 +1,51 @@
+// Link: keeps the node attached to its hub. Dials, shakes hands, serves the session until it ends, waits
+// longer after each failure (wire/backoff.h), for ever.
+//   runs on  the node's strand
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "node/carrier_dialer.h"
+#include "node/link/live_session.h"
+#include "node/node_settings.h"
+#include "wire/backoff.h"
+
+namespace outhaul::node {
+
+class Link {
+ public:
+  // All outlive the link.
+  struct Ports {
+    LiveSession::Ports session;
+    CarrierDialer& dialer;
+    Random& random;
+    const wire::HelloSigner& signer;
+    std::function<v1::Hello()> hello;  // facts of this moment, for a new session
+  };
+  Link(Ports ports, std::string_view backoff_seed);
+  ~Link();
+
+  // Completes after leave(), when the session has said goodbye.
+  Task<void> run();
+  void leave(Error reason);
+  Task<void> close();
+  bool is_attached() const { return session_ != nullptr; }
+  // Pulsed when a session begins or ends.
+  Event& changed() { return changed_; }
+
+  void on_stream(const StreamId& stream);
+
+ private:
+  Task<Result<void>> attach();
+  Task<Error> serve();
+
+  Ports ports_;
+  wire::Backoff backoff_;
+  std::unique_ptr<LiveSession> session_;
+  std::optional<Error> leaving_;
+  Event left_;
+  Event changed_;
+};
+
+}  // namespace outhaul::node

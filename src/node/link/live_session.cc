@@ -1,0 +1,104 @@
+#include "node/link/live_session.h"
+
+namespace outhaul::node {
+
+LiveSession::LiveSession(const Ports& ports, transport::DialledTunnel dialled)
+    : ports_(ports),
+      tunnel_(std::move(dialled.tunnel)),
+      facts_(std::move(dialled.facts)),
+      group_(ports.executor),
+      sender_ports_{ports.executor,
+                    ports.clock,
+                    ports.streams,
+                    ports.ledger,
+                    tunnel_,
+                    group_,
+                    ports.log,
+                    [this](const StreamId& stream, stream::StreamPosition position) {
+                      ports_.runner.acknowledge(stream, position);
+                    }},
+      feeder_(ports.runner, tunnel_, ports.log) {}
+
+Task<Error> LiveSession::run() {
+  ports_.set_drain(facts_.welcome.drain());
+  take_positions(facts_.welcome.positions());
+  std::vector<StreamId> streams;
+  for (const auto& [task, entry] : ports_.ledger.tasks()) streams.push_back(entry.spec.stream_id);
+  for (const auto& stream : streams) follow(stream);
+  co_return co_await tunnel_.run(*this);
+}
+
+Task<void> LiveSession::close() {
+  group_.cancel();
+  co_await group_.join();
+}
+
+// What the hub held when it welcomed us. A stream that it holds to the end needs no sender.
+void LiveSession::take_positions(const google::protobuf::RepeatedPtrField<v1::StreamPosition>& positions) {
+  for (const auto& position : positions) {
+    const auto stream = StreamId::parse(position.stream_id());
+    const TaskEntry* entry = stream ? ports_.ledger.find_by_stream(*stream) : nullptr;
+    if (entry == nullptr || entry->incarnation.bytes() != position.incarnation()) continue;
+    positions_[*stream] = {position.offset(), position.complete()};
+    ports_.runner.acknowledge(*stream, positions_[*stream]);
+  }
+}
+
+void LiveSession::follow(const StreamId& stream) {
+  const auto known = positions_.find(stream);
+  const auto position = known == positions_.end() ? stream::StreamPosition() : known->second;
+  if (position.complete || senders_.contains(stream)) return;
+  senders_[stream].sender = std::make_shared<StreamSender>(sender_ports_, stream, position);
+  group_.spawn([this, stream] { return send(stream); });
+}
+
+Task<void> LiveSession::send(StreamId stream) {
+  const auto sender = senders_[stream].sender;
+  co_await sender->replicate();
+  senders_[stream].is_sent = true;
+  drop_finished(stream);
+}
+
+// A sender is asked about acknowledgements until the hub has all of its stream.
+void LiveSession::drop_finished(const StreamId& stream) {
+  const auto sending = senders_.find(stream);
+  if (sending == senders_.end() || !sending->second.is_sent) return;
+  if (ports_.ledger.find_by_stream(stream) == nullptr) senders_.erase(sending);
+}
+
+void LiveSession::on_control(const v1::Control& message) {
+  switch (message.message_case()) {
+    case v1::Control::kCancelTask: return ports_.runner.cancel(message.cancel_task());
+    case v1::Control::kSetDrain: return ports_.set_drain(message.set_drain().drain());
+    case v1::Control::kStreamAcks:
+      for (const auto& position : message.stream_acks().positions()) take_acknowledgement(position);
+      return;
+    default: return;  // a newer hub may say more than this version understands
+  }
+}
+
+void LiveSession::take_acknowledgement(const v1::StreamPosition& position) {
+  const auto stream = StreamId::parse(position.stream_id());
+  const auto sender = stream ? senders_.find(*stream) : senders_.end();
+  const TaskEntry* entry = stream ? ports_.ledger.find_by_stream(*stream) : nullptr;
+  if (sender == senders_.end() || entry == nullptr) return;
+  if (entry->incarnation.bytes() != position.incarnation()) return;
+  sender->second.sender->acknowledge({position.offset(), position.complete()});
+  drop_finished(*stream);
+}
+
+void LiveSession::on_open(transport::IncomingChannel incoming) {
+  const auto& target = incoming.target();
+  if (target.plane() == wire::Plane::stream) {
+    return group_.spawn(
+        [this, channel = std::move(incoming)]() mutable { return feeder_.feed(std::move(channel)); });
+  }
+  // Unknown and forbidden are told apart here only; to the hub both look the same.
+  if (target.plane() != wire::Plane::task || target.target().name() != "default") {
+    ports_.log.warn("a channel to an unknown target", {{"target", target.target().text()}});
+    return incoming.refuse(Error(ErrorCode::target_unavailable, "the node does not offer this target"));
+  }
+  ports_.runner.take(std::move(incoming), tunnel_.hub_offset());
+}
+
+}  // namespace outhaul::node

@@ -1,0 +1,254 @@
+#include "node/node.h"
+
+#include "base/event.h"
+#include "base/task_group.h"
+#include "base/within.h"
+#include "node/link/link.h"
+#include "node/tasks/node_rules.h"
+#include "node/tasks/task_runner.h"
+#include "sandbox/process_launcher.h"
+
+namespace outhaul::node {
+namespace {
+
+// Of a Hello, whose message has a limit.
+constexpr int max_hello_positions = 4096;
+// For a Goodbye to leave.
+constexpr auto goodbye_limit = std::chrono::seconds(3);
+// For the results of ended tasks to reach the hub.
+constexpr auto delivery_limit = std::chrono::seconds(5);
+
+stream::StreamStoreConfig store_config_of(const NodeSettings& settings) {
+  stream::StreamStoreConfig config;
+  config.quota_bytes = settings.spool_bytes;
+  return config;
+}
+
+}  // namespace
+
+// In the order of their dependence; each is destroyed before what it refers to.
+struct Node::Parts final : StreamFollower {
+  Parts(const NodePorts& given, NodeSelf given_self, NodeSettings given_settings, NodeFacts given_facts);
+
+  Task<Result<void>> open_journal();
+  Task<Result<void>> adopt_tasks();
+  Link::Ports make_link_ports();
+  v1::Hello make_hello() const;
+  void fill_manifest(v1::Manifest& manifest) const;
+  v1::Load make_load() const;
+  void fail(Error error);
+  Task<void> keep_attached();
+  // True when nothing runs and the hub has everything, before `deadline`.
+  Task<bool> deliver_all(TimePoint deadline);
+  Task<void> say_goodbye();
+  void on_stream(const StreamId& stream) override {
+    if (link) link->on_stream(stream);
+  }
+
+  NodePorts ports;
+  NodeSelf self;
+  NodeSettings settings;
+  NodeFacts facts;
+  InstanceId instance;
+  bool is_draining = false;  // our own end
+  bool hub_wants_drain = false;
+  std::optional<Error> fatal;
+  Event ended;       // fatal, or drained
+  Event link_ended;  // it said goodbye
+  stream::StreamStore streams;
+  NodeRules rules;
+  wire::TaskGate gate;
+  TaskLedger ledger;
+  std::unique_ptr<stream::Journal> journal;
+  std::unique_ptr<TaskRunner> runner;
+  std::unique_ptr<Link> link;
+  TaskGroup group;
+};
+
+Node::Parts::Parts(const NodePorts& given, NodeSelf given_self, NodeSettings given_settings,
+                   NodeFacts given_facts)
+    : ports(given),
+      self(std::move(given_self)),
+      settings(std::move(given_settings)),
+      facts(std::move(given_facts)),
+      instance(InstanceId::make(ports.clock.wall_now(), ports.random)),
+      ended(ports.executor),
+      link_ended(ports.executor),
+      streams(ports.executor, ports.disk, store_config_of(settings)),
+      rules(
+          settings, ports.disk, streams,
+          [this] { return NodeRules::Load{runner ? runner->running() : 0, is_draining || hub_wants_drain}; }),
+      gate({self.node, self.deployment}, rules,
+           [this](const TaskId& task) { return runner ? runner->state_of(task) : std::nullopt; }),
+      ledger(gate),
+      group(ports.executor) {
+  gate.trust(std::move(self.hub_keys));
+}
+
+Task<Result<void>> Node::Parts::open_journal() {
+  std::vector<stream::JournalOwner*> owners = {&streams, &ledger};
+  auto opened = co_await stream::Journal::open(ports.disk, std::move(owners));
+  if (!opened) co_return std::unexpected(std::move(opened).error().during("open the node's journal"));
+  journal = std::move(*opened);
+  const auto& recovery = journal->recovery();
+  if (recovery.cut_offset) {
+    ports.log.warn("the journal had a torn end", {{"file", recovery.file},
+                                                  {"offset", *recovery.cut_offset},
+                                                  {"bytes", recovery.cut_bytes},
+                                                  {"reason", recovery.reason}});
+  }
+  OUTHAUL_CO_CHECK(co_await streams.recover(*journal));
+  for (const auto& cut : streams.recovery().cuts) {
+    ports.log.warn("a segment was cut", {{"file", cut.file}, {"offset", cut.offset}, {"reason", cut.reason}});
+  }
+  OUTHAUL_CO_CHECK(ledger.append_start(*journal));
+  co_return Result<void>();
+}
+
+Task<Result<void>> Node::Parts::adopt_tasks() {
+  OUTHAUL_CO_TRY(processes, co_await ports.launcher.attach());
+  const RunPorts run_ports{ports.executor, ports.clock, *journal, streams, ledger, ports.log, settings};
+  TaskRunner::Needs needs{run_ports, ports.random, gate, ports.launcher,
+                          [this](Error error) { fail(std::move(error)); }};
+  runner = std::make_unique<TaskRunner>(std::move(needs), *this);
+  link = std::make_unique<Link>(make_link_ports(), self.node.text());
+  runner->recover(std::move(processes));
+  if (fatal) co_return std::unexpected(*fatal);
+  co_return Result<void>();
+}
+
+Link::Ports Node::Parts::make_link_ports() {
+  LiveSession::Ports session{ports.executor,
+                             ports.clock,
+                             ports.log,
+                             streams,
+                             ledger,
+                             *runner,
+                             [this] { return make_load(); },
+                             [this](bool wanted) { hub_wants_drain = wanted; }};
+  return {std::move(session), ports.dialer, ports.random, *self.signer, [this] { return make_hello(); }};
+}
+
+v1::Hello Node::Parts::make_hello() const {
+  v1::Hello hello;
+  hello.set_version(facts.version);
+  hello.set_boot_id(facts.boot_id);
+  hello.set_instance_id(instance.text());
+  hello.set_slots(settings.slots);
+  hello.set_running(runner->running());
+  fill_manifest(*hello.mutable_manifest());
+  for (const auto& task : runner->live_tasks()) hello.add_live_tasks(task.text());
+  for (const auto& [task, entry] : ledger.tasks()) {
+    const auto totals = streams.find(entry.spec.stream_id);
+    if (!totals || hello.unacknowledged_size() == max_hello_positions) continue;
+    auto& position = *hello.add_unacknowledged();
+    position.set_stream_id(entry.spec.stream_id.text());
+    position.set_incarnation(entry.incarnation.bytes());
+    position.set_offset(totals->end);
+    position.set_complete(totals->complete);
+  }
+  return hello;
+}
+
+void Node::Parts::fill_manifest(v1::Manifest& manifest) const {
+  manifest.set_platform(facts.platform);
+  manifest.set_kernel(facts.kernel);
+  manifest.set_hostname(facts.hostname);
+  for (const char* plane : {"task", "stream"}) manifest.add_planes(plane);
+  for (const auto level : settings.isolation) manifest.add_isolation(std::string(wire::name_of(level)));
+  auto& more = *manifest.mutable_facts();
+  for (const auto& [name, value] : facts.more) more[name] = value;
+  more["containment"] = std::string(ports.launcher.containment());
+}
+
+v1::Load Node::Parts::make_load() const {
+  v1::Load load;
+  load.set_running(runner->running());
+  load.set_slots(settings.slots);
+  if (facts.load_average) load.set_load_average(facts.load_average());
+  load.set_spool_bytes(streams.disk_bytes());
+  const auto free_bytes = ports.disk.free_bytes();
+  if (free_bytes) load.set_disk_free_bytes(*free_bytes);
+  load.set_draining(is_draining || hub_wants_drain);
+  load.set_failed_tasks(runner->failed_tasks());
+  load.set_crashes(ledger.crashes());
+  return load;
+}
+
+void Node::Parts::fail(Error error) {
+  if (fatal) return;
+  fatal = std::move(error);
+  ended.set();
+}
+
+Task<void> Node::Parts::keep_attached() {
+  co_await link->run();
+  link_ended.set();
+}
+
+Task<bool> Node::Parts::deliver_all(TimePoint deadline) {
+  while (runner->running() > 0 || !ledger.tasks().empty()) {
+    if (fatal || ports.clock.now() >= deadline) co_return false;
+    co_await within(ports.clock, deadline, runner->changed().wait_pulse());
+  }
+  co_return true;
+}
+
+Task<void> Node::Parts::say_goodbye() {
+  const auto written = ledger.append_orderly_end(*journal);
+  if (written) {
+    const auto durable = co_await journal->durable(*written);
+    if (!durable) ports.log.failure("the orderly end is not written down", durable.error());
+  }
+  link->leave(Error(ErrorCode::draining, "the node process ends"));
+  co_await within(ports.clock, ports.clock.now() + goodbye_limit, link_ended.wait());
+}
+
+Node::Node(const NodePorts& ports, NodeSelf self, NodeSettings settings, NodeFacts facts)
+    : parts_(std::make_unique<Parts>(ports, std::move(self), std::move(settings), std::move(facts))) {}
+
+Node::~Node() = default;
+
+Task<Result<void>> Node::start() {
+  OUTHAUL_CO_CHECK(co_await parts_->open_journal());
+  OUTHAUL_CO_CHECK(co_await parts_->adopt_tasks());
+  parts_->ports.log.info("started",
+                         {{"node", parts_->self.node.text()}, {"running", parts_->runner->running()}});
+  co_return Result<void>();
+}
+
+Task<Result<void>> Node::run() {
+  Parts& parts = *parts_;
+  parts.group.spawn([&parts] { return parts.keep_attached(); });
+  co_await parts.ended.wait();
+  if (parts.fatal) co_return std::unexpected(*parts.fatal);
+  co_return Result<void>();
+}
+
+Task<void> Node::drain(Duration limit, DrainEnd end) {
+  Parts& parts = *parts_;
+  parts.is_draining = true;
+  parts.ports.log.info("draining", {{"running", parts.runner->running()}});
+  const bool is_done = co_await parts.deliver_all(parts.ports.clock.now() + limit);
+  if (!is_done && end == DrainEnd::end && !parts.fatal) {
+    parts.runner->end_all();
+    co_await parts.deliver_all(parts.ports.clock.now() + parts.settings.max_term_grace + delivery_limit);
+  }
+  if (!parts.fatal) co_await parts.say_goodbye();
+  parts.ended.set();
+}
+
+Task<void> Node::join() {
+  Parts& parts = *parts_;
+  parts.group.cancel();
+  co_await parts.group.join();
+  if (parts.link) co_await parts.link->close();
+  if (parts.runner) co_await parts.runner->close();
+  co_await parts.streams.close();
+}
+
+bool Node::is_attached() const { return parts_->link && parts_->link->is_attached(); }
+
+std::uint32_t Node::running() const { return parts_->runner ? parts_->runner->running() : 0; }
+
+}  // namespace outhaul::node

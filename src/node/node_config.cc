@@ -1,0 +1,82 @@
+#include "node/node_config.h"
+
+#include "config/config_reader.h"
+#include "http/uri.h"
+
+namespace outhaul::node {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Keys of earlier versions, each with what replaced it. A key that is dropped moves here for good.
+constexpr std::span<const config::RemovedKey> removed_keys;
+
+constexpr std::size_t max_slots = 512;
+constexpr std::size_t max_mib = 64U << 20U;
+
+std::string isolation_fault(const std::string& text) {
+  const auto level = wire::parse_isolation(text);
+  if (!level) return "must hold isolation levels, such as trusted";
+  // Refused here and not ignored: an owner who wrote it believes in a sandbox that is not there.
+  return *level == wire::IsolationLevel::trusted
+             ? ""
+             : "names a level that this version cannot give; only trusted";
+}
+
+std::string path_fault(const std::string& text) {
+  return text.starts_with('/') ? "" : "must be an absolute path";
+}
+
+std::string hub_fault(const std::string& text) {
+  return http::parse_url(text) ? "" : "must be the hub's address, such as https://hub.example.org";
+}
+
+void read_duration(config::ConfigReader& reader, std::string_view key, Duration& into,
+                   config::DurationRange range) {
+  auto span = std::chrono::nanoseconds(into);
+  reader.read_duration(key, span, range);
+  into = span;
+}
+
+void read_mib(config::ConfigReader& reader, std::string_view key, std::uint64_t& into, std::size_t least) {
+  std::size_t mib = into >> 20U;
+  reader.read_count(key, mib, least, max_mib);
+  into = std::uint64_t{mib} << 20U;
+}
+
+void read_isolation(config::ConfigReader& reader, NodeSettings& settings) {
+  std::vector<std::string> words;
+  reader.read_texts("isolation", words, isolation_fault);
+  for (const auto& word : words) {
+    const auto level = wire::parse_isolation(word);
+    if (level) settings.isolation.push_back(*level);
+  }
+}
+
+void read_settings(config::ConfigReader& reader, NodeSettings& settings) {
+  read_isolation(reader, settings);
+  std::size_t slots = settings.slots;
+  reader.read_count("slots", slots, 1, max_slots);
+  settings.slots = static_cast<std::uint32_t>(slots);
+  reader.read_text("workspace", settings.workspace, path_fault);
+  reader.read_text("home", settings.home, path_fault);
+  read_mib(reader, "spool_mib", settings.spool_bytes, 64);
+  read_mib(reader, "disk_floor_mib", settings.disk_floor_bytes, 0);
+  read_duration(reader, "drain_limit", settings.drain_limit, {0s, 1h});
+  read_duration(reader, "pipe_grace", settings.pipe_grace, {0s, 1min});
+  read_duration(reader, "max_term_grace", settings.max_term_grace, {0s, 10min});
+}
+
+}  // namespace
+
+Result<NodeConfig> parse_node_config(std::string_view text, std::string file_name) {
+  OUTHAUL_TRY(reader, config::ConfigReader::parse(text, std::move(file_name)));
+  NodeConfig parsed;
+  reader.require_version(1);
+  read_settings(reader, parsed.settings);
+  reader.read_text("hub", parsed.hub, hub_fault);
+  OUTHAUL_CHECK(reader.finish(removed_keys));
+  return parsed;
+}
+
+}  // namespace outhaul::node

@@ -1,0 +1,451 @@
+// The node as a whole, over fakes: one loop, a hand-moved clock, a disk and a launcher that outlive it.
+#include "node/node.h"
+
+#include <gtest/gtest.h>
+
+#include <boost/asio/io_context.hpp>
+#include <csignal>
+#include <optional>
+
+#include "stream/memory_disk.h"
+#include "testing/manual_clock.h"
+#include "testing/memory_launcher.h"
+#include "testing/script_hub.h"
+
+namespace outhaul::node {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ManualClock;
+using testing::run_ready;
+using testing::ScriptHub;
+
+class KeptLines final : public LogSink {
+ public:
+  void write(std::string_view line) override { text.append(line).append("\n"); }
+  std::string text;
+};
+
+// One process of the node, from its start to its end.
+struct NodeLife {
+  NodeLife(asio::io_context& io, ManualClock& clock, Random& random, stream::MemoryDiskImage& image,
+           testing::MemoryMachine& machine, ScriptHub& hub, const testing::TestNodeKeys& keys, const Log& log,
+           const NodeSettings& settings)
+      : disk(image, io.get_executor(), clock),
+        launcher(io.get_executor(), clock, machine),
+        node({io.get_executor(), clock, random, disk, hub, launcher, log},
+             {keys.identity().node, keys.identity().deployment, &keys, hub.keys()}, settings, {}),
+        group(io.get_executor()) {}
+
+  stream::MemoryDisk disk;
+  testing::MemoryLauncher launcher;
+  Node node;
+  TaskGroup group;
+  std::optional<Result<void>> started;
+  std::optional<Result<void>> ended;
+};
+
+class NodeTest : public ::testing::Test {
+ protected:
+  NodeTest() {
+    settings_.isolation = {wire::IsolationLevel::trusted};
+    settings_.workspace = "/workspace";
+    settings_.slots = 4;
+    settings_.disk_floor_bytes = 0;
+    machine_.teach("hello", {"out=hello", "err=world", "exit=3"});
+    machine_.teach("slow", {"out=before ", "wait=60s", "out=after", "exit=0"});
+    machine_.teach("stubborn", {"ignore-term", "wait=1h"});
+    machine_.teach("cat", {"cat", "exit=0"});
+    machine_.teach("flood", {"fill=3000000", "exit=0"});
+  }
+  ~NodeTest() override {
+    kill();
+    hub_.is_away = true;
+    hub_.cut();
+    TaskGroup group(io_.get_executor());
+    group.spawn([this] { return hub_.close(); });
+    settle();
+  }
+
+  void settle() { run_ready(io_); }
+  // In steps, so that whoever sleeps again is woken at its own time.
+  void pass(Duration span) {
+    for (const auto end = clock_.now() + span; clock_.now() < end;) {
+      const auto next = clock_.next_wake();
+      const auto step = next && *next > clock_.now() ? std::min(*next, end) - clock_.now() : Duration(1ms);
+      clock_.advance(std::min<Duration>(step, end - clock_.now()));
+      settle();
+    }
+  }
+
+  void live() {
+    life_ = std::make_unique<NodeLife>(io_, clock_, deployment_.random(), image_, machine_, hub_, node_keys_, log_,
+                                       settings_);
+    life_->group.spawn([life = life_.get()]() -> Task<void> {
+      life->started = co_await life->node.start();
+      if (*life->started) life->ended = co_await life->node.run();
+    });
+    settle();
+  }
+  // As SIGKILL: nothing more reaches the disk, nothing is said to anyone.
+  void kill() {
+    if (!life_) return;
+    life_->disk.deaden();
+    hub_.cut();
+    life_->group.cancel();
+    TaskGroup ending(io_.get_executor());
+    ending.spawn([life = life_.get()]() -> Task<void> {
+      co_await life->node.join();
+      co_await life->launcher.close();
+    });
+    settle();
+    life_.reset();
+  }
+  wire::TaskSpec shell(std::string line) {
+    auto spec = hub_.make_task();
+    spec.action = wire::ShellAction{std::move(line)};
+    return spec;
+  }
+  std::optional<ErrorCode> refusal_of(const wire::TaskSpec& spec) {
+    const auto answer = hub_.answers().find(spec.task_id);
+    if (answer == hub_.answers().end() || answer->second) return std::nullopt;
+    return answer->second.error().code();
+  }
+  const wire::TaskResult* result_of(const wire::TaskSpec& spec) {
+    const auto* held = hub_.find(spec.stream_id);
+    return held != nullptr && held->result ? &*held->result : nullptr;
+  }
+
+  asio::io_context io_{1};
+  ManualClock clock_;
+  KeptLines lines_;
+  Log log_{"node", clock_, lines_};
+  testing::TestDeployment deployment_;
+  testing::TestNodeKeys node_keys_ = deployment_.make_node();
+  ScriptHub hub_{io_.get_executor(), clock_, deployment_, node_keys_};
+  stream::MemoryDiskImage image_;
+  testing::MemoryMachine machine_;
+  NodeSettings settings_;
+  std::unique_ptr<NodeLife> life_;
+};
+
+// proves C1
+// proves C5
+TEST_F(NodeTest, WhenATaskIsDispatched_ThenItsOutputAndResultArrive) {
+  live();
+  const auto task = shell("hello");
+
+  hub_.dispatch(task);
+  settle();
+
+  ASSERT_TRUE(hub_.answers().at(task.task_id).has_value());
+  const auto* held = hub_.find(task.stream_id);
+  ASSERT_NE(held, nullptr);
+  EXPECT_EQ(held->out, "hello");
+  EXPECT_EQ(held->err, "world");
+  ASSERT_NE(result_of(task), nullptr);
+  EXPECT_EQ(result_of(task)->end, wire::TaskEnd(wire::Exited{3}));
+  EXPECT_EQ(result_of(task)->out.bytes, 5U);
+  EXPECT_EQ(life_->node.running(), 0U);
+}
+
+// proves C11
+TEST_F(NodeTest, WhenATaskIsAnEcho_ThenNothingIsStarted) {
+  live();
+  auto task = hub_.make_task();
+  task.action = wire::EchoAction{"are you there"};
+
+  hub_.dispatch(task);
+  settle();
+
+  ASSERT_NE(result_of(task), nullptr);
+  EXPECT_EQ(hub_.find(task.stream_id)->out, "are you there");
+  EXPECT_TRUE(machine_.starts().empty());
+}
+
+// proves C3
+// proves X18
+TEST_F(NodeTest, WhenATaskIsDispatchedTwiceAndAgainAfterACrash_ThenItRanOnce) {
+  live();
+  const auto task = shell("slow");
+  const Bytes envelope = hub_.sign(task);
+  hub_.dispatch(task, envelope);
+  settle();
+
+  hub_.dispatch(task, envelope);
+  settle();
+  EXPECT_EQ(refusal_of(task), ErrorCode::task_replayed);
+  kill();
+  live();
+  pass(2s);
+  hub_.dispatch(task, envelope);
+  pass(90s);
+
+  EXPECT_EQ(refusal_of(task), ErrorCode::task_replayed);
+  EXPECT_EQ(machine_.starts().at(task.task_id), 1);
+  ASSERT_NE(result_of(task), nullptr);
+  EXPECT_EQ(hub_.find(task.stream_id)->out, "before after");
+}
+
+// proves B6
+TEST_F(NodeTest, WhenTheLinkIsCutWhileATaskRuns_ThenEveryByteArrivesOnce) {
+  live();
+  const auto task = shell("slow");
+  hub_.dispatch(task);
+  settle();
+
+  hub_.is_away = true;
+  hub_.cut();
+  pass(70s);
+  EXPECT_EQ(result_of(task), nullptr);
+  hub_.is_away = false;
+  pass(40s);
+
+  ASSERT_NE(result_of(task), nullptr);
+  EXPECT_EQ(hub_.find(task.stream_id)->out, "before after");
+}
+
+// proves X13
+TEST_F(NodeTest, WhenATaskEndsWhileTheHubIsAwayAndTheNodeRestarts_ThenTheResultArrivesLater) {
+  live();
+  const auto task = shell("slow");
+  hub_.dispatch(task);
+  settle();
+  hub_.is_away = true;
+  hub_.cut();
+  pass(70s);
+
+  kill();
+  live();
+  EXPECT_EQ(result_of(task), nullptr);
+  hub_.is_away = false;
+  pass(40s);
+
+  ASSERT_NE(result_of(task), nullptr);
+  EXPECT_EQ(result_of(task)->end, wire::TaskEnd(wire::Exited{0}));
+  EXPECT_EQ(hub_.find(task.stream_id)->out, "before after");
+}
+
+TEST_F(NodeTest, WhenTheNodeDiesInTheMiddleOfAFlood_ThenNoByteIsLostOrDoubled) {
+  live();
+  const auto task = shell("flood");
+  hub_.dispatch(task);
+  for (int i = 0; i < 40; ++i) io_.poll_one();
+
+  kill();
+  live();
+  pass(5s);
+
+  ASSERT_NE(result_of(task), nullptr);
+  const auto& out = hub_.find(task.stream_id)->out;
+  ASSERT_EQ(out.size(), 3'000'000U);
+  for (std::size_t i = 0; i < out.size(); ++i) ASSERT_EQ(out[i], testing::fill_byte(i)) << i;
+  EXPECT_EQ(result_of(task)->out.bytes, 3'000'000U);
+}
+
+// proves X16
+TEST_F(NodeTest, WhenLauncherAndNodeDie_ThenTheTaskIsLostAndNotRunAgain) {
+  live();
+  const auto task = shell("slow");
+  hub_.dispatch(task);
+  settle();
+
+  kill();
+  machine_.crash();
+  live();
+  pass(5s);
+
+  ASSERT_NE(result_of(task), nullptr);
+  const auto* failed = std::get_if<wire::Failed>(&result_of(task)->end);
+  ASSERT_NE(failed, nullptr);
+  EXPECT_EQ(failed->code, ErrorCode::task_lost);
+  EXPECT_EQ(machine_.starts().at(task.task_id), 1);
+}
+
+TEST_F(NodeTest, WhenTheLauncherAloneDies_ThenTheTaskIsLostAtOnce) {
+  live();
+  const auto task = shell("slow");
+  hub_.dispatch(task);
+  settle();
+
+  life_->launcher.crash();
+  settle();
+
+  ASSERT_NE(result_of(task), nullptr);
+  EXPECT_EQ(std::get<wire::Failed>(result_of(task)->end).code, ErrorCode::task_lost);
+  EXPECT_EQ(hub_.find(task.stream_id)->out, "before ");
+}
+
+// proves C4
+// proves X17
+TEST_F(NodeTest, WhenATaskThatIgnoresTermIsCancelled_ThenItIsKilledAfterItsGrace) {
+  live();
+  auto task = shell("stubborn");
+  task.term_grace = 3s;
+  hub_.dispatch(task);
+  settle();
+
+  hub_.cancel(task.task_id);
+  pass(2s);
+  EXPECT_EQ(result_of(task), nullptr);
+  pass(2s);
+
+  ASSERT_NE(result_of(task), nullptr);
+  EXPECT_EQ(std::get<wire::Failed>(result_of(task)->end).code, ErrorCode::task_cancelled);
+  EXPECT_EQ(result_of(task)->processes_killed, 1U);
+}
+
+TEST_F(NodeTest, WhenATaskPassesItsTimeLimit_ThenItIsEndedAlsoAcrossARestart) {
+  live();
+  auto task = shell("slow");
+  task.timeout = 30s;
+  hub_.dispatch(task);
+  settle();
+
+  pass(20s);
+  kill();
+  live();
+  pass(9s);
+  EXPECT_EQ(result_of(task), nullptr);
+  pass(2s);
+
+  ASSERT_NE(result_of(task), nullptr);
+  EXPECT_EQ(std::get<wire::Failed>(result_of(task)->end).code, ErrorCode::task_timed_out);
+}
+
+// proves X7
+TEST_F(NodeTest, WhenStandardInputIsWritten_ThenTheProgramReadsItOnceAndItIsAcknowledged) {
+  live();
+  auto task = shell("cat");
+  task.stdin_stream_id = deployment_.make_id<StreamId>();
+  hub_.dispatch(task);
+  settle();
+
+  hub_.write_stdin(*task.stdin_stream_id, "first ", false);
+  settle();
+  hub_.write_stdin(*task.stdin_stream_id, "first second", true);
+  settle();
+
+  ASSERT_NE(result_of(task), nullptr);
+  EXPECT_EQ(hub_.find(task.stream_id)->out, "first second");
+  EXPECT_EQ(hub_.stdin_acknowledged(*task.stdin_stream_id), 12U);
+}
+
+TEST_F(NodeTest, WhenTheOwnersFileAllowsNoLevel_ThenTheTaskIsRefused) {
+  settings_.isolation.clear();
+  live();
+  const auto task = shell("hello");
+
+  hub_.dispatch(task);
+  settle();
+
+  EXPECT_EQ(refusal_of(task), ErrorCode::isolation_unavailable);
+  EXPECT_TRUE(machine_.starts().empty());
+}
+
+// proves B14
+TEST_F(NodeTest, WhenTheTargetIsUnknown_ThenTheHubLearnsNothingAndTheLogSaysIt) {
+  live();
+  auto task = shell("hello");
+  task.workspace = "secret";
+
+  hub_.dispatch(task);
+  settle();
+
+  EXPECT_EQ(refusal_of(task), ErrorCode::target_unavailable);
+  EXPECT_NE(lines_.text.find("workspace:secret"), std::string::npos);
+}
+
+TEST_F(NodeTest, WhenEverySlotIsTaken_ThenTheTaskIsRefusedAndMayComeAgain) {
+  settings_.slots = 1;
+  live();
+  hub_.dispatch(shell("slow"));
+  settle();
+  const auto task = shell("hello");
+  const Bytes envelope = hub_.sign(task);
+
+  hub_.dispatch(task, envelope);
+  settle();
+  EXPECT_EQ(refusal_of(task), ErrorCode::node_full);
+  pass(61s);
+  hub_.dispatch(task, envelope);
+  settle();
+
+  ASSERT_NE(result_of(task), nullptr);
+  EXPECT_EQ(machine_.starts().at(task.task_id), 1);
+}
+
+// proves B12
+TEST_F(NodeTest, WhenItDrains_ThenNewTasksAreRefusedAndTheRunningOneIsDelivered) {
+  live();
+  const auto running = shell("slow");
+  hub_.dispatch(running);
+  settle();
+  bool is_drained = false;
+  life_->group.spawn([&]() -> Task<void> {
+    co_await life_->node.drain(120s, DrainEnd::leave);
+    is_drained = true;
+  });
+  const auto late = shell("hello");
+
+  hub_.dispatch(late);
+  settle();
+  EXPECT_EQ(refusal_of(late), ErrorCode::draining);
+  EXPECT_FALSE(is_drained);
+  pass(65s);
+
+  EXPECT_TRUE(is_drained);
+  EXPECT_TRUE(life_->ended.has_value());
+  EXPECT_NE(result_of(running), nullptr);
+}
+
+TEST_F(NodeTest, WhenADrainsLimitPasses_ThenWhatRunsIsLeftToTheNextProcess) {
+  live();
+  const auto task = shell("slow");
+  hub_.dispatch(task);
+  settle();
+  life_->group.spawn([this]() -> Task<void> { co_await life_->node.drain(10s, DrainEnd::leave); });
+
+  pass(15s);
+  EXPECT_TRUE(life_->ended.has_value());
+  kill();
+  live();
+  pass(60s);
+
+  ASSERT_NE(result_of(task), nullptr);
+  EXPECT_EQ(hub_.find(task.stream_id)->out, "before after");
+  EXPECT_EQ(machine_.starts().at(task.task_id), 1);
+}
+
+TEST_F(NodeTest, WhenTheHubLostTheStream_ThenItIsShownTheEnvelopeAndGetsEverything) {
+  live();
+  const auto task = shell("slow");
+  hub_.dispatch(task);
+  settle();
+
+  hub_.forgets_streams = true;
+  hub_.lose_everything();
+  pass(70s);
+
+  ASSERT_NE(result_of(task), nullptr);
+  EXPECT_TRUE(hub_.find(task.stream_id)->was_shown_envelope);
+  EXPECT_EQ(hub_.find(task.stream_id)->out, "before after");
+}
+
+TEST_F(NodeTest, WhenTheHubNeverAcknowledges_ThenTheResultIsOfferedToTheNextSession) {
+  hub_.acknowledges = false;
+  live();
+  const auto task = shell("hello");
+  hub_.dispatch(task);
+  settle();
+
+  hub_.lose_everything();
+  hub_.acknowledges = true;
+  pass(5s);
+
+  ASSERT_NE(result_of(task), nullptr);
+  EXPECT_EQ(hub_.find(task.stream_id)->out, "hello");
+}
+
+}  // namespace
+}  // namespace outhaul::node

@@ -1,0 +1,45 @@
+// OutputWriter: a task's output on its way into its stream, counted and hashed. It can be rebuilt from
+// what was written down, so a killed node goes on with the right totals.
+//   runs on  the node's strand
+#pragma once
+
+#include <optional>
+
+#include "base/task.h"
+#include "node/tasks/task_ledger.h"
+#include "sandbox/process_launcher.h"
+#include "stream/stream_store.h"
+#include "wire/task_result.h"
+
+namespace outhaul::node {
+
+class OutputWriter {
+ public:
+  // The stream exists; the store outlives the writer.
+  OutputWriter(stream::StreamStore& streams, StreamId stream);
+
+  // Brings the totals up to the stream's end: from `written_down`, then by reading what follows.
+  //   errors  those of StreamStore::read; stream_gap: bytes after `written_down` are no longer here
+  Task<Result<void>> recover(const std::optional<OutputTotals>& written_down);
+
+  // Appends what of the chunk the stream does not hold yet. Fails with exhausted or disk_full when there
+  // is no room: nothing was appended, ask again later. Other failures are final.
+  Result<void> append(const sandbox::OutputChunk& chunk);
+  // A record of kind event: JSON of one line.
+  Result<void> append_event(WallTime time, ByteView json);
+
+  const OutputTotals& totals() const { return totals_; }
+  wire::StreamTotals out() const { return {totals_.out_bytes, totals_.out_hash.digest()}; }
+  wire::StreamTotals err() const { return {totals_.err_bytes, totals_.err_hash.digest()}; }
+
+ private:
+  std::uint64_t produced() const { return totals_.out_bytes + totals_.err_bytes; }
+  void count(stream::RecordKind kind, ByteView payload);
+  Result<void> count_records(ByteView records);
+
+  stream::StreamStore& streams_;
+  StreamId stream_;
+  OutputTotals totals_;
+};
+
+}  // namespace outhaul::node

@@ -1,0 +1,231 @@
+#include "node/tasks/task_ledger.h"
+
+#include <algorithm>
+
+#include "base/assert.h"
+#include "stream/little_endian.h"
+
+namespace outhaul::node {
+namespace {
+
+using stream::JournalPosition;
+using stream::JournalType;
+
+constexpr JournalType gate_type = stream::first_owner_type;
+constexpr JournalType accept_type = stream::first_owner_type + 1;  // u8 phase, 8 incarnation, envelope
+constexpr JournalType phase_type = stream::first_owner_type + 2;   // u8 phase, task id
+constexpr JournalType reason_type = stream::first_owner_type + 3;  // u8 reason, task id
+constexpr JournalType totals_type = stream::first_owner_type + 4;  // 3 x u64, 2 x hash state, task id
+constexpr JournalType done_type = stream::first_owner_type + 5;    // task id
+constexpr JournalType life_type = stream::first_owner_type + 6;    // u64 crashes, u8 running
+
+constexpr std::size_t accept_header_bytes = 1 + stream::Incarnation::size_bytes;
+constexpr std::size_t totals_header_bytes = 3 * 8 + 2 * crypto::ResumableSha256::state_bytes;
+
+std::unexpected<Error> damaged(const char* what) {
+  return fail(ErrorCode::journal_corrupt, std::string("task ledger: ") + what);
+}
+
+Bytes tagged(std::uint8_t tag, const TaskId& task) {
+  Bytes payload(1, static_cast<char>(tag));
+  return payload.append(task.text());
+}
+
+Bytes encode_accept(const TaskEntry& entry) {
+  Bytes payload(1, static_cast<char>(entry.phase));
+  return payload.append(entry.incarnation.bytes()).append(entry.envelope);
+}
+
+Bytes encode_totals(const TaskId& task, const OutputTotals& totals) {
+  Bytes payload;
+  stream::append_le(payload, totals.offset);
+  stream::append_le(payload, totals.out_bytes);
+  stream::append_le(payload, totals.err_bytes);
+  return payload.append(totals.out_hash.state()).append(totals.err_hash.state()).append(task.text());
+}
+
+Result<OutputTotals> decode_totals(ByteView payload) {
+  OutputTotals totals;
+  totals.offset = stream::get_le<std::uint64_t>(payload.data());
+  totals.out_bytes = stream::get_le<std::uint64_t>(payload.data() + 8);
+  totals.err_bytes = stream::get_le<std::uint64_t>(payload.data() + 16);
+  payload.remove_prefix(24);
+  OUTHAUL_TRY(out,
+              crypto::ResumableSha256::parse_state(payload.substr(0, crypto::ResumableSha256::state_bytes)));
+  payload.remove_prefix(crypto::ResumableSha256::state_bytes);
+  OUTHAUL_TRY(err, crypto::ResumableSha256::parse_state(payload));
+  totals.out_hash = out;
+  totals.err_hash = err;
+  return totals;
+}
+
+std::size_t header_bytes_of(JournalType type) {
+  if (type == done_type) return 0;
+  return type == totals_type ? totals_header_bytes : 1;
+}
+
+}  // namespace
+
+std::string_view name_of(TaskPhase phase) {
+  switch (phase) {
+    case TaskPhase::accepted: return "accepted";
+    case TaskPhase::starting: return "starting";
+    case TaskPhase::ended: return "ended";
+  }
+  return "ended";
+}
+
+Result<JournalPosition> TaskLedger::append_gate(stream::Journal& journal, const wire::GateRecord& record) {
+  return journal.append(gate_type, wire::serialise_gate_record(record));
+}
+
+Result<JournalPosition> TaskLedger::append_accept(stream::Journal& journal, TaskEntry entry) {
+  OUTHAUL_TRY(position, journal.append(accept_type, encode_accept(entry)));
+  add(std::move(entry));
+  return position;
+}
+
+Result<JournalPosition> TaskLedger::append_phase(stream::Journal& journal, const TaskId& task,
+                                                 TaskPhase phase) {
+  OUTHAUL_TRY(position, journal.append(phase_type, tagged(static_cast<std::uint8_t>(phase), task)));
+  entry_of(task).phase = phase;
+  return position;
+}
+
+Result<JournalPosition> TaskLedger::append_reason(stream::Journal& journal, const TaskId& task,
+                                                  EndReason reason) {
+  OUTHAUL_TRY(position, journal.append(reason_type, tagged(static_cast<std::uint8_t>(reason), task)));
+  entry_of(task).end_reason = reason;
+  return position;
+}
+
+Result<JournalPosition> TaskLedger::append_totals(stream::Journal& journal, const TaskId& task,
+                                                  OutputTotals totals) {
+  OUTHAUL_TRY(position, journal.append(totals_type, encode_totals(task, totals)));
+  entry_of(task).totals = totals;
+  return position;
+}
+
+Result<JournalPosition> TaskLedger::append_done(stream::Journal& journal, const TaskId& task) {
+  OUTHAUL_TRY(position, journal.append(done_type, task.text()));
+  finish(task);
+  return position;
+}
+
+Result<JournalPosition> TaskLedger::append_start(stream::Journal& journal) {
+  return append_life(journal, {life_.crashes + (life_.is_running ? 1 : 0), true});
+}
+
+Result<JournalPosition> TaskLedger::append_orderly_end(stream::Journal& journal) {
+  return append_life(journal, {life_.crashes, false});
+}
+
+Result<JournalPosition> TaskLedger::append_life(stream::Journal& journal, Life life) {
+  Bytes payload;
+  stream::append_le(payload, life.crashes);
+  payload.push_back(life.is_running ? 1 : 0);
+  OUTHAUL_TRY(position, journal.append(life_type, payload));
+  life_ = life;
+  return position;
+}
+
+const TaskEntry* TaskLedger::find(const TaskId& task) const {
+  const auto found = tasks_.find(task);
+  return found == tasks_.end() ? nullptr : &found->second;
+}
+
+const TaskEntry* TaskLedger::find_by_stream(const StreamId& stream) const {
+  const auto found = by_stream_.find(stream);
+  return found == by_stream_.end() ? nullptr : find(found->second);
+}
+
+bool TaskLedger::is_done(const TaskId& task) const { return std::ranges::find(done_, task) != done_.end(); }
+
+TaskEntry& TaskLedger::entry_of(const TaskId& task) {
+  const auto found = tasks_.find(task);
+  OUTHAUL_ASSERT(found != tasks_.end());
+  return found->second;
+}
+
+void TaskLedger::add(TaskEntry entry) {
+  const TaskId task = entry.spec.task_id;
+  by_stream_[entry.spec.stream_id] = task;
+  tasks_.insert_or_assign(task, std::move(entry));
+}
+
+void TaskLedger::finish(const TaskId& task) {
+  const auto found = tasks_.find(task);
+  if (found != tasks_.end()) {
+    by_stream_.erase(found->second.spec.stream_id);
+    tasks_.erase(found);
+  }
+  done_.push_back(task);
+  if (done_.size() > max_remembered) done_.pop_front();
+}
+
+bool TaskLedger::owns(JournalType type) const { return gate_type <= type && type <= life_type; }
+
+Result<void> TaskLedger::replay(JournalType type, ByteView payload) {
+  if (type == accept_type) return replay_accept(payload);
+  if (type == gate_type) {
+    OUTHAUL_TRY(record, wire::parse_gate_record(payload));
+    gate_.restore(record);
+    return {};
+  }
+  if (type == life_type) {
+    if (payload.size() != 9) return damaged("life record");
+    life_ = {stream::get_le<std::uint64_t>(payload.data()), payload[8] != 0};
+    return {};
+  }
+  return replay_change(type, payload);
+}
+
+Result<void> TaskLedger::replay_accept(ByteView payload) {
+  if (payload.size() <= accept_header_bytes) return damaged("accept record");
+  TaskEntry entry;
+  entry.phase = static_cast<TaskPhase>(payload[0]);
+  OUTHAUL_TRY(incarnation, stream::Incarnation::parse(payload.substr(1, stream::Incarnation::size_bytes)));
+  entry.incarnation = incarnation;
+  entry.envelope = payload.substr(accept_header_bytes);
+  OUTHAUL_TRY(envelope, wire::parse_envelope(entry.envelope));
+  OUTHAUL_TRY(spec, wire::parse_task_spec(envelope.payload));
+  entry.spec = std::move(spec);
+  add(std::move(entry));
+  return {};
+}
+
+Result<void> TaskLedger::replay_change(JournalType type, ByteView payload) {
+  const std::size_t header = header_bytes_of(type);
+  if (payload.size() < header) return damaged("short record");
+  const auto task = TaskId::parse(payload.substr(header));
+  if (!task) return damaged("task id");
+  if (type == done_type) {
+    finish(*task);
+    return {};
+  }
+  const auto found = tasks_.find(*task);
+  if (found == tasks_.end()) return damaged("a change of an unknown task");
+  if (type == phase_type) found->second.phase = static_cast<TaskPhase>(payload[0]);
+  if (type == reason_type) found->second.end_reason = static_cast<EndReason>(payload[0]);
+  if (type == totals_type) {
+    OUTHAUL_TRY(totals, decode_totals(payload.substr(0, header)));
+    found->second.totals = totals;
+  }
+  return {};
+}
+
+Result<void> TaskLedger::write_live(stream::Journal& journal) {
+  for (const auto& record : gate_.live_records()) OUTHAUL_CHECK(append_gate(journal, record));
+  for (const auto& [task, entry] : tasks_) {
+    OUTHAUL_CHECK(journal.append(accept_type, encode_accept(entry)));
+    if (entry.end_reason != EndReason::none) {
+      OUTHAUL_CHECK(journal.append(reason_type, tagged(static_cast<std::uint8_t>(entry.end_reason), task)));
+    }
+    if (entry.totals) OUTHAUL_CHECK(journal.append(totals_type, encode_totals(task, *entry.totals)));
+  }
+  for (const auto& task : done_) OUTHAUL_CHECK(journal.append(done_type, task.text()));
+  OUTHAUL_CHECK(append_life(journal, life_));
+  return {};
+}
+
+}  // namespace outhaul::node

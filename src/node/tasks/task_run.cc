@@ -1,0 +1,250 @@
+#include "node/tasks/task_run.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <boost/asio/post.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <csignal>
+
+#include "base/within.h"
+#include "node/tasks/process_spec.h"
+
+namespace outhaul::node {
+namespace {
+
+using sandbox::ProcessState;
+
+// A full disk is emptied by others, who tell nobody.
+constexpr auto look_for_room_every = std::chrono::seconds(1);
+// After so much output others get their turn on the strand.
+constexpr std::size_t output_turn_bytes = 256U << 10U;
+// A running task's stream keeps at most about twice this beyond what the hub lacks.
+constexpr std::uint64_t drop_step_bytes = 64U << 20U;
+
+bool is_lack_of_room(const Error& error) {
+  return error.code() == ErrorCode::exhausted || error.code() == ErrorCode::disk_full;
+}
+
+wire::TaskEnd end_of(const sandbox::ProcessStatus& status) {
+  switch (status.state) {
+    case ProcessState::failed:
+      return wire::Failed{ErrorCode::spawn_failed, status.failure ? status.failure->what() : ""};
+    case ProcessState::lost:
+      return wire::Failed{ErrorCode::task_lost, "the launcher died while the task ran"};
+    default: break;
+  }
+  if (status.signal != 0) return wire::Signalled{status.signal};
+  return wire::Exited{status.exit_code};
+}
+
+}  // namespace
+
+TaskRun::TaskRun(const RunPorts& ports, const TaskId& task)
+    : ports_(ports),
+      task_(task),
+      output_(ports.streams, ports.ledger.find(task)->spec.stream_id),
+      progress_(ports.executor) {}
+
+void TaskRun::start(sandbox::ProcessLauncher& launcher) {
+  is_started_ = true;
+  if (std::holds_alternative<wire::EchoAction>(entry().spec.action)) return;
+  if (entry().end_reason != EndReason::none) {
+    start_failure_ = Error(ErrorCode::task_cancelled, "cancelled before it started");
+    return;
+  }
+  auto process = launcher.start(make_process_spec(entry().spec, ports_.settings));
+  if (process) {
+    process_ = std::move(*process);
+  } else {
+    start_failure_ = std::move(process).error();
+  }
+}
+
+void TaskRun::adopt(std::unique_ptr<sandbox::Process> process) {
+  is_started_ = true;
+  process_ = std::move(process);
+  // The request to end it may have been lost with the process that made it.
+  if (entry().end_reason != EndReason::none) {
+    process_->end_tree(SIGTERM, std::min<Duration>(entry().spec.term_grace, ports_.settings.max_term_grace));
+  }
+}
+
+std::string_view TaskRun::state() const {
+  if (!process_) return name_of(entry().phase);
+  return process_->status().state == ProcessState::starting ? "starting" : "running";
+}
+
+void TaskRun::end(EndReason reason, int signal, Duration grace) {
+  const bool is_over = process_ ? process_->status().is_final() : is_started_;
+  if (is_over) return;
+  if (entry().end_reason == EndReason::none) {
+    // Not awaited: if it is lost, the program's own end stands in the result instead.
+    const auto written = ports_.ledger.append_reason(ports_.journal, task_, reason);
+    if (!written) ports_.log.failure("the reason of an end is not written down", written.error());
+  }
+  if (process_) process_->end_tree(signal, std::min(grace, ports_.settings.max_term_grace));
+}
+
+Task<Result<void>> TaskRun::run() {
+  OUTHAUL_CO_CHECK(co_await output_.recover(entry().totals));
+  if (process_) {
+    OUTHAUL_CO_CHECK(co_await follow());
+  } else if (!start_failure_) {
+    OUTHAUL_CO_CHECK(echo());
+  }
+  co_return co_await conclude();
+}
+
+Task<Result<void>> TaskRun::follow() {
+  for (;;) {
+    process_->changed().reset();
+    OUTHAUL_CO_CHECK(co_await take_output());
+    progress_.pulse();
+    if (process_->status().is_final() && !process_->peek_output()) co_return Result<void>();
+    co_await await_change();
+  }
+}
+
+Task<Result<void>> TaskRun::take_output() {
+  std::size_t in_turn = 0;
+  while (const auto chunk = process_->peek_output()) {
+    const auto written = output_.append(*chunk);
+    if (!written && is_lack_of_room(written.error())) {
+      OUTHAUL_CO_CHECK(co_await await_room());
+      continue;
+    }
+    OUTHAUL_CO_CHECK(written);
+    in_turn += chunk->bytes.size();
+    process_->consume_output();
+    OUTHAUL_CO_CHECK(write_down_totals());
+    if (in_turn < output_turn_bytes) continue;
+    in_turn = 0;
+    co_await asio::post(co_await asio::this_coro::executor, asio::use_awaitable);
+  }
+  co_return Result<void>();
+}
+
+// The process blocks meanwhile, for nobody empties its ring.
+Task<Result<void>> TaskRun::await_room() {
+  const TimePoint paused_at = ports_.clock.now();
+  ports_.log.warn("output paused: no room in the spool", {{"task", task_.text()}});
+  while (!ports_.streams.check_room(stream::max_record_bytes)) {
+    co_await within(ports_.clock, ports_.clock.now() + look_for_room_every,
+                    ports_.streams.room().wait_pulse());
+  }
+  const auto ms =
+      std::chrono::duration_cast<std::chrono::milliseconds>(ports_.clock.now() - paused_at).count();
+  const auto json = fmt::format(R"({{"event":"output_paused","for_ms":{}}})", ms);
+  const auto written = output_.append_event(ports_.clock.wall_now(), json);
+  if (!written && !is_lack_of_room(written.error())) co_return fail(written.error());
+  co_return Result<void>();
+}
+
+Task<void> TaskRun::await_change() {
+  const auto deadline = timeout_at();
+  if (!deadline) {
+    co_await process_->changed().wait();
+  } else if (!co_await within(ports_.clock, *deadline, process_->changed().wait())) {
+    end(EndReason::timed_out, SIGTERM, entry().spec.term_grace);
+  }
+}
+
+// Counted from the program's own start, so that a restarted node allows no second helping.
+std::optional<TimePoint> TaskRun::timeout_at() const {
+  const auto& status = process_->status();
+  const auto& timeout = entry().spec.timeout;
+  if (!timeout || status.state != ProcessState::running || entry().end_reason != EndReason::none)
+    return std::nullopt;
+  const auto used = ports_.clock.wall_now() - status.started_at;
+  return ports_.clock.now() + std::clamp(*timeout - used, std::chrono::nanoseconds(0), *timeout);
+}
+
+Result<void> TaskRun::write_down_totals() {
+  const std::uint64_t last = entry().totals ? entry().totals->offset : 0;
+  if (output_.totals().offset < last + drop_step_bytes) return {};
+  const auto written = ports_.ledger.append_totals(ports_.journal, task_, output_.totals());
+  if (!written) return is_lack_of_room(written.error()) ? Result<void>() : fail(written.error());
+  drop_point_ = DropPoint{output_.totals().offset, *written};
+  return {};
+}
+
+void TaskRun::note_acknowledged(std::uint64_t offset) {
+  // The hash of what goes must be durable first.
+  if (!drop_point_ || offset < drop_point_->offset) return;
+  if (ports_.journal.durable_position() < drop_point_->written) return;
+  const auto up_to = std::exchange(drop_point_, std::nullopt)->offset;
+  const auto dropped = ports_.streams.drop(entry().spec.stream_id, up_to);
+  if (!dropped) ports_.log.failure("acknowledged output is not dropped", dropped.error());
+}
+
+Result<void> TaskRun::echo() {
+  const auto* action = std::get_if<wire::EchoAction>(&entry().spec.action);
+  if (action == nullptr || action->text.empty()) return {};
+  const sandbox::OutputChunk chunk{sandbox::OutputKind::out, 0, ports_.clock.wall_now(), action->text};
+  const auto written = output_.append(chunk);
+  if (!written && !is_lack_of_room(written.error())) return fail(written.error());
+  return {};
+}
+
+wire::TaskEnd TaskRun::make_end() const {
+  if (entry().end_reason == EndReason::cancelled) return wire::Failed{ErrorCode::task_cancelled, "cancelled"};
+  if (entry().end_reason == EndReason::timed_out) {
+    return wire::Failed{ErrorCode::task_timed_out, "the task passed its time limit"};
+  }
+  if (start_failure_) return wire::Failed{start_failure_->code(), start_failure_->what()};
+  if (process_) return end_of(process_->status());
+  if (std::holds_alternative<wire::EchoAction>(entry().spec.action)) return wire::Exited{0};
+  return wire::Failed{ErrorCode::task_lost, "the node restarted and its launcher has no record of the task"};
+}
+
+wire::TaskResult TaskRun::make_result() const {
+  wire::TaskResult result;
+  result.task_id = task_;
+  result.end = make_end();
+  result.ended_at = ports_.clock.wall_now();
+  result.out = output_.out();
+  result.err = output_.err();
+  result.isolation = wire::IsolationLevel::trusted;
+  if (!process_) return result;
+  const auto& status = process_->status();
+  if (status.state != ProcessState::failed) result.started_at = status.started_at;
+  if (status.ended_at != WallTime()) result.ended_at = status.ended_at;
+  result.used = {status.duration, status.user_cpu, status.system_cpu, status.max_rss_bytes};
+  result.processes_killed = status.processes_killed;
+  result.pipe_holder = status.pipe_holder;
+  return result;
+}
+
+Task<Result<void>> TaskRun::conclude() {
+  OUTHAUL_CO_CHECK(co_await append_result());
+  OUTHAUL_CO_CHECK(co_await ports_.streams.durable(entry().spec.stream_id));
+  for (;;) {
+    const auto written = ports_.ledger.append_phase(ports_.journal, task_, TaskPhase::ended);
+    if (written) break;
+    if (!is_lack_of_room(written.error())) co_return fail(written.error());
+    co_await ports_.clock.sleep_for(look_for_room_every);
+  }
+  if (process_) process_->forget();
+  process_.reset();
+  progress_.pulse();
+  co_return Result<void>();
+}
+
+Task<Result<void>> TaskRun::append_result() {
+  const StreamId stream = entry().spec.stream_id;
+  const wire::TaskResult result = make_result();
+  has_failed_ = std::holds_alternative<wire::Failed>(result.end);
+  const Bytes payload = wire::serialise_task_result(result);
+  for (;;) {
+    const auto written =
+        ports_.streams.append(stream, stream::RecordKind::result, ports_.clock.wall_now(), payload);
+    // conflict: an earlier life of this node wrote it and died before it noted the end.
+    if (written || written.error().code() == ErrorCode::conflict) co_return Result<void>();
+    if (!is_lack_of_room(written.error())) co_return fail(written.error());
+    co_await ports_.clock.sleep_for(look_for_room_every);
+  }
+}
+
+}  // namespace outhaul::node

@@ -1,0 +1,89 @@
+// TaskRun: one accepted task from its start to its durable result.
+//   runs on  the node's strand; its owner owns the TaskGroup that run() is spawned in
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "base/async_clock.h"
+#include "base/event.h"
+#include "base/log.h"
+#include "node/node_settings.h"
+#include "node/tasks/output_writer.h"
+#include "node/tasks/task_ledger.h"
+#include "sandbox/process_launcher.h"
+#include "wire/task_result.h"
+
+namespace outhaul::node {
+
+// What every run needs. All outlive the runs.
+struct RunPorts {
+  Executor executor;
+  AsyncClock& clock;
+  stream::Journal& journal;
+  stream::StreamStore& streams;
+  TaskLedger& ledger;
+  const Log& log;
+  const NodeSettings& settings;
+};
+
+class TaskRun {
+ public:
+  // The task is in the ledger and its stream exists.
+  TaskRun(const RunPorts& ports, const TaskId& task);
+
+  // At most one of the two, before run(); neither: the task started in an earlier life and nobody knows
+  // how it ended, so it is lost.
+  void start(sandbox::ProcessLauncher& launcher);
+  void adopt(std::unique_ptr<sandbox::Process> process);
+
+  // Completes when the result is durable here. Fails only when the disk did: then nothing that this node
+  // says can be trusted any more.
+  Task<Result<void>> run();
+
+  // Ends the tree: TERM (or `signal`), at most `grace`, KILL. The result will say why. The first reason wins.
+  void end(EndReason reason, int signal, Duration grace);
+  // The hub durably holds the stream up to here.
+  void note_acknowledged(std::uint64_t offset);
+
+  // Null when there is none (echo, lost) or no more.
+  sandbox::Process* process() { return process_.get(); }
+  // Pulsed when the process changed: for whoever feeds it.
+  Event& progress() { return progress_; }
+  // "starting", "running", "ended".
+  std::string_view state() const;
+  // After run(): the end was none of the program's own.
+  bool has_failed() const { return has_failed_; }
+
+ private:
+  // Totals written down that let the stream's front go once the hub has it.
+  struct DropPoint {
+    std::uint64_t offset = 0;
+    stream::JournalPosition written = 0;
+  };
+
+  const TaskEntry& entry() const { return *ports_.ledger.find(task_); }
+  Task<Result<void>> follow();
+  Task<Result<void>> take_output();
+  Task<Result<void>> await_room();
+  Task<void> await_change();
+  std::optional<TimePoint> timeout_at() const;
+  Result<void> write_down_totals();
+  Result<void> echo();
+  wire::TaskResult make_result() const;
+  wire::TaskEnd make_end() const;
+  Task<Result<void>> conclude();
+  Task<Result<void>> append_result();
+
+  const RunPorts& ports_;
+  TaskId task_;
+  OutputWriter output_;
+  std::unique_ptr<sandbox::Process> process_;
+  std::optional<Error> start_failure_;
+  bool is_started_ = false;
+  bool has_failed_ = false;
+  Event progress_;
+  std::optional<DropPoint> drop_point_;
+};
+
+}  // namespace outhaul::node
