@@ -7,7 +7,7 @@
 int main(int argc, char** argv) {
   outhaul::HubOptions options;
   CLI::App app("Outhaul's hub: accounts, nodes and tasks, and the port that nodes dial.");
-  app.set_version_flag("--version", std::string(outhaul::version()));
+  app.set_version_flag("--version", "outhaul-hub " + std::string(outhaul::version()));
   app.require_subcommand(1);
   const auto add_data = [&options](CLI::App& command) {
     command.add_option("--data", options.data, "The hub's data directory")->required();

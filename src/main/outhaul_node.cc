@@ -7,7 +7,7 @@
 int main(int argc, char** argv) {
   outhaul::NodeOptions options;
   CLI::App app("Outhaul's node: dials out to one hub and runs the tasks that it signed.");
-  app.set_version_flag("--version", std::string(outhaul::version()));
+  app.set_version_flag("--version", "outhaul-node " + std::string(outhaul::version()));
   app.require_subcommand(1);
   auto& enroll = *app.add_subcommand("enroll", "Make this data directory a node of a hub");
   enroll.add_option("--hub", options.hub, "The hub's address, https://HOST[:PORT]")->required();

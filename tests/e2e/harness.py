@@ -199,6 +199,9 @@ class Deployment:
     def task(self, task_id):
         return self.json("task", "show", task_id)
 
+    def latest_task(self):
+        return self.task(self.json("task", "list")[0]["id"])
+
     def wait_attached(self, name, limit=START_LIMIT):
         def attached():
             done = self.cli("node", "list", "--json")

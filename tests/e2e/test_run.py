@@ -43,7 +43,7 @@ class Run(DeploymentTest):
         script = "import os,sys\nd=os.urandom(5_000_000)\nsys.stdout.buffer.write(d)\nsys.stdout.flush()\nos.abort()"
         done = self.world.cli("run", "--json", "--", "/usr/bin/python3", "-c", script)
         self.assertEqual(done.returncode, 128 + signal.SIGABRT)
-        task = self.world.json("task", "list")[0]
+        task = self.world.latest_task()
         data = self.world.cli("task", "logs", task["id"], text=False).stdout
         self.assertEqual(len(data), 5_000_000)
         self.assertEqual(task["result"]["stdout_bytes"], 5_000_000)
@@ -73,7 +73,7 @@ class Run(DeploymentTest):
         done = self.world.cli("run", "--shell", "setsid sleep 300 & echo done; exit 4")
         self.assertEqual((done.returncode, done.stdout), (4, "done\n"))
         self.assertLess(time.monotonic() - started, 15)
-        self.assertIn("sleep", self.world.json("task", "list")[0]["result"]["pipe_holder"])
+        self.assertIn("sleep", self.world.latest_task()["result"]["pipe_holder"])
 
     def test_cancel_ends_what_ignores_term(self):  # proves X17
         script = "trap '' TERM; (setsid sh -c \"trap '' TERM; sleep 300\" &) ; echo ready; sleep 300; sleep 300"
