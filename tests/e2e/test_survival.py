@@ -156,9 +156,12 @@ class Identity(DeploymentTest):
 
     @staticmethod
     def _forget_dispatch(rows, task):
-        columns = [row[1] for row in rows.execute("PRAGMA table_info(tasks)")]
-        assert "state" in columns, columns
-        rows.execute("UPDATE tasks SET state = 'dispatched' WHERE id = ?", (task,))
+        dispatched = 1  # store/task_store.h
+        columns = {row[1] for row in rows.execute("PRAGMA table_info(tasks)")}
+        cleared = [name for name in ("accepted_at", "ended_at", "finished_at", "result", "error_code", "error_message")
+                   if name in columns]
+        sets = ", ".join([f"state = {dispatched}"] + [f"{name} = NULL" for name in cleared])
+        rows.execute(f"UPDATE tasks SET {sets} WHERE id = ?", (task,))
 
 
 if __name__ == "__main__":
