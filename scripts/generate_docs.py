@@ -15,8 +15,8 @@ CAPABILITIES = "docs/capabilities.md"
 ERROR_ENTRY = re.compile(r'^OUTHAUL_ERROR\((\w+), (\w+), (\d+), ("(?:[^"\\]|\\.)*"), ("(?:[^"\\]|\\.)*")\)$')
 ERROR_SUBJECT = re.compile(r"^// ([A-Z][^.]*)$")
 CAPABILITY_ROW = re.compile(r"^\| ([A-QX]\d+) \| (.+?) \| (works|partly|not yet) \|(.*)\|$")
-# "proves C3", "proves C3, C4 and X18": in a comment of a test.
-PROVES = re.compile(r"(?://|#)\s*proves\s+([A-QX]\d+(?:(?:,\s*|\s+and\s+)[A-QX]\d+)*)")
+# "proves C3", "proves C3 C4", "proves C3, C4 and X18": in a comment of a test.
+PROVES = re.compile(r"(?://|#)\s*proves\s+([A-QX]\d+(?:(?:,\s*|\s+(?:and\s+)?)[A-QX]\d+\b)*)")
 PROOF_FOLDERS = ("src", "tests")
 
 ERRORS_HEAD = """# Errors

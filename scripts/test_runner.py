@@ -123,7 +123,7 @@ def run_job(job):
 
 def python_jobs(tier, options):
     scripts = sorted((ROOT / "tests" / tier).glob("*.py"))
-    scripts = [script for script in scripts if "TestCase)" in script.read_text()]
+    scripts = [script for script in scripts if "    def test_" in script.read_text()]
     runner = [sys.executable, "-B", "scripts/unittest_runner.py"]
     return [Job(f"{tier}/{script.stem}", runner + [str(script)], "unittest", TIME_LIMITS[tier])
             for script in scripts if is_chosen(script.stem, options)]

@@ -14,7 +14,7 @@ FOLDERS = {
     "runbooks": re.compile(r"[a-z0-9-]+\.md"),
 }
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
-MENTION = re.compile(r"\bdocs/[\w./-]+\.(?:md|json)\b")
+MENTION = re.compile(r"\b(?:docs/[\w./-]+\.(?:md|json)|scripts/[a-z_]+(?:\.[a-z]+)?)\b")
 
 
 def documents():

@@ -84,8 +84,8 @@ class Proves(unittest.TestCase):
         self.assertEqual(unproven, [])
 
     def test_a_mark_may_name_several_ids(self):
-        marks = generate_docs.PROVES.findall("// proves C3\n# proves C4, X5 and X18: all of it\n// improves C9\n")
-        self.assertEqual(marks, ["C3", "C4, X5 and X18"])
+        marks = generate_docs.PROVES.findall("// proves C3\n# proves C4, X5 and X18: all\n// proves A1 A2\n// improves C9\n")
+        self.assertEqual(marks, ["C3", "C4, X5 and X18", "A1 A2"])
 
 
 if __name__ == "__main__":
