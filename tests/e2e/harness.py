@@ -211,8 +211,10 @@ class Deployment:
         eventually(attached, limit, f"node {name} attached; log:\n" + self.nodes[name].text()[-2000:])
 
     def launchers(self, name):
-        """Process ids of the launchers of this node, by the data directory in their command line or environment."""
-        return [pid for pid, exe, words in processes() if exe.endswith("/outhaul-launcher") and str(self.root / name) in words]
+        """Process ids of the launchers of this node: their tag names the data directory by device and inode."""
+        place = os.stat(self.root / name)
+        tag = f"--tag {place.st_dev:x}-{place.st_ino:x} "
+        return [pid for pid, exe, words in processes() if exe.endswith("/outhaul-launcher") and tag in words]
 
     def close(self):
         for program in [*self.nodes.values(), self.hub]:

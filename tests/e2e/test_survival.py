@@ -1,5 +1,6 @@
 """Nothing is lost: cut tunnels, SIGKILL of hub, node and launcher, copied identities, replayed envelopes."""
 
+import contextlib
 import hashlib
 import json
 import os
@@ -99,7 +100,7 @@ class Kills(unittest.TestCase):
         eventually(lambda: not self._unfinished(world, ids), 300, f"all tasks ended (seed {seed})")
         states = {}
         for number, task_id in ids:
-            task = self._all[task_id]
+            task = world.task(task_id)
             states[task["state"]] = states.get(task["state"], 0) + 1
             runs = (marks / str(number)).read_text().count("x") if (marks / str(number)).exists() else 0
             self.assertLessEqual(runs, 1, f"task {task_id} ran {runs} times (seed {seed})")
@@ -145,7 +146,7 @@ class Identity(DeploymentTest):
             world.hub.kill()
             if restart_node:
                 world.nodes["alpha"].kill()
-            with sqlite3.connect(world.root / "hub" / "hub.db") as rows:
+            with contextlib.closing(sqlite3.connect(world.root / "hub" / "hub.db")) as rows, rows:
                 self._forget_dispatch(rows, task)
             world.hub.start()
             if restart_node:
@@ -157,11 +158,8 @@ class Identity(DeploymentTest):
     @staticmethod
     def _forget_dispatch(rows, task):
         dispatched = 1  # store/task_store.h
-        columns = {row[1] for row in rows.execute("PRAGMA table_info(tasks)")}
-        cleared = [name for name in ("accepted_at", "ended_at", "finished_at", "result", "error_code", "error_message")
-                   if name in columns]
-        sets = ", ".join([f"state = {dispatched}"] + [f"{name} = NULL" for name in cleared])
-        rows.execute(f"UPDATE tasks SET {sets} WHERE id = ?", (task,))
+        rows.execute("UPDATE tasks SET state = ?, accepted_at = NULL, finished_at = NULL, error_code = '', error_message = '', "
+                     "result = x'' WHERE id = ?", (dispatched, task))
 
 
 if __name__ == "__main__":
