@@ -188,7 +188,7 @@ def planted_fault_jobs(options):
         return []
     build("faults", ["test_sim"])
     program = ROOT / "build" / "faults" / "bin" / "test_sim"
-    return [Job("sim/planted faults", [str(program), "--gtest_filter=PlantedFault*"], "gtest", TIME_LIMITS["sim"])]
+    return [Job("sim/planted faults", [str(program), "--gtest_filter=*PlantedFault*"], "gtest", TIME_LIMITS["sim"])]
 
 
 def golden_jobs(options):
