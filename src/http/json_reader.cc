@@ -55,12 +55,22 @@ struct JsonReader::Document {
   Error take_faults() const;
 };
 
+// A misspelt key helps when it is repeated; anything longer may be a secret in the wrong place.
+std::string shown_key(std::string_view key) {
+  constexpr std::size_t max_shown_bytes = 32;
+  const bool is_word = std::ranges::all_of(key, [](char c) {
+    return ('a' <= c && c <= 'z') || ('A' <= c && c <= 'Z') || ('0' <= c && c <= '9') || c == '_';
+  });
+  if (is_word && key.size() <= max_shown_bytes) return std::string(key);
+  return "a key of " + std::to_string(key.size()) + " bytes";
+}
+
 void JsonReader::Document::note_unknown_keys() {
   for (const auto& node : nodes) {
     if (node.object == nullptr) continue;
     for (const auto& member : *node.object) {
       const std::string_view key(member.key().data(), member.key().size());
-      if (!node.asked.contains(key)) note(node, key, "is no known key");
+      if (!node.asked.contains(key)) note(node, shown_key(key), "is no known key");
     }
   }
 }
