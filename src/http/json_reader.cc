@@ -55,6 +55,8 @@ struct JsonReader::Document {
   Error take_faults() const;
 };
 
+namespace {
+
 // A misspelt key helps when it is repeated; anything longer may be a secret in the wrong place.
 std::string shown_key(std::string_view key) {
   constexpr std::size_t max_shown_bytes = 32;
@@ -64,6 +66,8 @@ std::string shown_key(std::string_view key) {
   if (is_word && key.size() <= max_shown_bytes) return std::string(key);
   return "a key of " + std::to_string(key.size()) + " bytes";
 }
+
+}  // namespace
 
 void JsonReader::Document::note_unknown_keys() {
   for (const auto& node : nodes) {
