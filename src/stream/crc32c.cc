@@ -37,7 +37,7 @@ constexpr auto tables = make_tables();
 
 std::uint32_t update_by_table(std::uint32_t crc, ByteView bytes) {
   while (bytes.size() >= 8) {
-    const std::uint64_t word = get_le<std::uint64_t>(bytes.data()) ^ crc;
+    const std::uint64_t word = get_le<std::uint64_t>(bytes, 0) ^ crc;
     crc = 0;
     for (unsigned k = 0; k < 8; ++k) crc ^= tables[7 - k][word >> 8U * k & 255U];
     bytes.remove_prefix(8);
@@ -91,8 +91,7 @@ std::uint64_t append_lane(std::uint64_t crc, std::uint64_t lane) {
     crc = append_lane(append_lane(crc, second), third);
     bytes.remove_prefix(3 * lane_bytes);
   }
-  for (; bytes.size() >= 8; bytes.remove_prefix(8))
-    crc = _mm_crc32_u64(crc, get_le<std::uint64_t>(bytes.data()));
+  for (; bytes.size() >= 8; bytes.remove_prefix(8)) crc = _mm_crc32_u64(crc, get_le<std::uint64_t>(bytes, 0));
   auto rest = static_cast<std::uint32_t>(crc);
   for (const char c : bytes) rest = _mm_crc32_u8(rest, static_cast<std::uint8_t>(c));
   return rest;
@@ -100,7 +99,7 @@ std::uint64_t append_lane(std::uint64_t crc, std::uint64_t lane) {
 const bool has_instruction = __builtin_cpu_supports("sse4.2") != 0;
 #elif defined(__ARM_FEATURE_CRC32)
 std::uint32_t update_by_instruction(std::uint32_t crc, ByteView bytes) {
-  for (; bytes.size() >= 8; bytes.remove_prefix(8)) crc = __crc32cd(crc, get_le<std::uint64_t>(bytes.data()));
+  for (; bytes.size() >= 8; bytes.remove_prefix(8)) crc = __crc32cd(crc, get_le<std::uint64_t>(bytes, 0));
   for (const char c : bytes) crc = __crc32cb(crc, static_cast<std::uint8_t>(c));
   return crc;
 }

@@ -77,8 +77,8 @@ std::optional<std::uint64_t> find_later_frame(ByteView file, std::uint64_t gener
        at = file.find(ByteView(magic, 2), at + 1)) {
     if (frame_at(file, generation, at)) return at;
     if (file.size() - at < journal_frame_bytes) return std::nullopt;
-    searched += std::min<std::uint64_t>(get_le<std::uint32_t>(file.data() + at + length_at),
-                                        max_journal_payload_bytes);
+    searched +=
+        std::min<std::uint64_t>(get_le<std::uint32_t>(file, at + length_at), max_journal_payload_bytes);
     if (searched > max_search_bytes) return std::nullopt;
   }
   return std::nullopt;
@@ -108,9 +108,9 @@ std::unexpected<Error> corrupt(const char* reason, std::uint64_t offset) {
 
 bool is_header(ByteView bytes, std::uint64_t generation) {
   return bytes.size() >= journal_header_bytes && bytes.starts_with(file_magic) &&
-         get_le<std::uint32_t>(bytes.data() + header_crc_at) == crc32c(bytes.substr(0, header_crc_at)) &&
-         get_le<std::uint64_t>(bytes.data() + generation_at) == generation &&
-         get_le<std::uint32_t>(bytes.data() + header_reserved_at) == 0;
+         get_le<std::uint32_t>(bytes, header_crc_at) == crc32c(bytes.substr(0, header_crc_at)) &&
+         get_le<std::uint64_t>(bytes, generation_at) == generation &&
+         get_le<std::uint32_t>(bytes, header_reserved_at) == 0;
 }
 
 }  // namespace
@@ -144,7 +144,7 @@ Result<JournalContents> parse_journal(ByteView file, std::uint64_t generation) {
     contents.cut_reason = "the file's header is not whole";
     return contents;
   }
-  if (get_le<std::uint32_t>(file.data() + version_at) > format_version) {
+  if (get_le<std::uint32_t>(file, version_at) > format_version) {
     return fail(ErrorCode::data_format_newer, "the journal was written by a newer version");
   }
   std::uint64_t at = journal_header_bytes;

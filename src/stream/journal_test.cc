@@ -324,43 +324,57 @@ TEST_F(JournalTest, WhenACheckpointFindsNoRoom_ThenTheOldFileGoesOn) {
   EXPECT_EQ(start()->owner.notes.size(), 2U);
 }
 
-// One seed: notes come and go, some are awaited, checkpoints happen, the power fails.
-void run_crashes(std::uint64_t seed) {
-  SCOPED_TRACE(seed);
-  testing::SeededRandom random(seed);
-  testing::ManualClock clock;
-  MemoryDiskImage image;
-  std::vector<Bytes> acknowledged;
-  std::vector<Bytes> written;
-  int serial = 0;
-  for (int life = 0; life < 4; ++life) {
+// One seed: notes are written, some are awaited, checkpoints happen, the power fails.
+class CrashRun {
+ public:
+  explicit CrashRun(std::uint64_t seed) : random_(seed) {}
+
+  void live() {
     asio::io_context io;
-    MemoryDisk disk(image, io.get_executor(), clock);
+    MemoryDisk disk(image_, io.get_executor(), clock_);
     Notes owner;
-    auto opened =
-        run_task(io, Journal::open(disk, {&owner}, {.min_checkpoint_bytes = 300 + random.below(600)}));
+    const JournalConfig config{.min_checkpoint_bytes = 300 + random_.below(600)};
+    auto opened = run_task(io, Journal::open(disk, {&owner}, config));
     ASSERT_TRUE(opened.has_value()) << opened.error().what();
-    auto& journal = **opened;
-    // All that was acknowledged, and a prefix of what was written after it.
-    ASSERT_GE(owner.notes.size(), acknowledged.size());
-    ASSERT_LE(owner.notes.size(), written.size());
-    ASSERT_TRUE(std::ranges::equal(owner.notes, written | std::views::take(owner.notes.size())));
-    acknowledged = written = owner.notes;
-    for (auto left = random.below(30); left > 0; --left) {
-      const Bytes note = std::to_string(++serial) + Bytes(random.below(120), 'x');
-      const auto position = owner.add(journal, note);
-      ASSERT_TRUE(position.has_value());
-      written.push_back(note);
-      if (random.below(3) != 0) continue;
-      ASSERT_TRUE(run_task(io, journal.durable(*position)).has_value());
-      acknowledged = written;
-    }
-    image.lose_power(random);
+    judge(owner.notes);
+    for (auto left = random_.below(30); left > 0; --left) write(io, **opened, owner);
+    image_.lose_power(random_);
   }
-}
+
+ private:
+  // All that was acknowledged, and a prefix of what was written after it.
+  void judge(const std::vector<Bytes>& notes) {
+    EXPECT_GE(notes.size(), acknowledged_);
+    ASSERT_LE(notes.size(), written_.size());
+    EXPECT_TRUE(std::ranges::equal(notes, written_ | std::views::take(notes.size())));
+    written_ = notes;
+    acknowledged_ = notes.size();
+  }
+
+  void write(asio::io_context& io, Journal& journal, Notes& owner) {
+    const Bytes note = std::to_string(++serial_) + Bytes(random_.below(120), 'x');
+    const auto position = owner.add(journal, note);
+    ASSERT_TRUE(position.has_value());
+    written_.push_back(note);
+    if (random_.below(3) != 0) return;
+    EXPECT_TRUE(run_task(io, journal.durable(*position)).has_value());
+    acknowledged_ = written_.size();
+  }
+
+  testing::SeededRandom random_;
+  testing::ManualClock clock_;
+  MemoryDiskImage image_;
+  std::size_t acknowledged_ = 0;
+  std::vector<Bytes> written_;
+  int serial_ = 0;
+};
 
 TEST(JournalCrash, WhenPowerFailsAnywhere_ThenWhatWasAcknowledgedSurvivesAndTheRestIsAPrefix) {
-  for (std::uint64_t seed = 1; seed <= 400 && !::testing::Test::HasFatalFailure(); ++seed) run_crashes(seed);
+  for (std::uint64_t seed = 1; seed <= 400 && !::testing::Test::HasFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    CrashRun run(seed);
+    for (int life = 0; life < 4 && !::testing::Test::HasFailure(); ++life) run.live();
+  }
 }
 
 }  // namespace

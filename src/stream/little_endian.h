@@ -27,6 +27,14 @@ Int get_le(const char* from) {
   return value;
 }
 
+// The integer at `at`, which stands wholly inside `bytes`.
+template <class Int>
+Int get_le(ByteView bytes, std::size_t at) {
+  Int value;
+  std::memcpy(&value, bytes.substr(at, sizeof value).begin(), sizeof value);
+  return value;
+}
+
 template <class Int>
 void append_le(Bytes& to, Int value) {
   char raw[sizeof value];

@@ -89,7 +89,7 @@ void MemoryDiskImage::lose_power(Random& random) {
   }
 }
 
-MemoryDisk::MemoryDisk(MemoryDiskImage& image, Executor executor, AsyncClock& clock)
+MemoryDisk::MemoryDisk(MemoryDiskImage& image, const Executor& executor, AsyncClock& clock)
     : image_(image), clock_(clock), never_(executor) {}
 
 void MemoryDisk::deaden() { is_dead_ = true; }

@@ -49,7 +49,7 @@ struct MemoryDiskFaults {
 class MemoryDisk final : public Disk {
  public:
   // `clock` gives the latency of syncs. Image and clock outlive this.
-  MemoryDisk(MemoryDiskImage& image, Executor executor, AsyncClock& clock);
+  MemoryDisk(MemoryDiskImage& image, const Executor& executor, AsyncClock& clock);
 
   // May be changed at any time.
   MemoryDiskFaults faults;

@@ -21,7 +21,7 @@ std::unexpected<Error> broken(const char* rule) {
 }
 
 std::uint64_t span_of(RecordKind kind, ByteView payload) {
-  return kind == RecordKind::gap ? get_le<std::uint64_t>(payload.data()) : payload.size();
+  return kind == RecordKind::gap ? get_le<std::uint64_t>(payload, 0) : payload.size();
 }
 
 // The rules that a length obeys, by kind.
@@ -114,7 +114,7 @@ Result<RecordView> parse_record(ByteView bytes) {
   OUTHAUL_TRY(header, parse_record_header(bytes));
   if (bytes.size() - record_header_bytes < header.length) return broken("cut in the payload");
   const RecordView record{.header = header, .payload = bytes.substr(record_header_bytes, header.length)};
-  if (checksum(bytes.data(), record.payload) != header.crc) return broken("checksum does not match");
+  if (checksum(bytes.begin(), record.payload) != header.crc) return broken("checksum does not match");
   if (const char* fault = fault_of_span(header.offset, record.span(), header.kind)) return broken(fault);
   return record;
 }

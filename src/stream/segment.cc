@@ -333,6 +333,7 @@ std::vector<std::string> SegmentLog::drop(std::uint64_t up_to) {
 
 std::vector<std::string> SegmentLog::file_names() const {
   std::vector<std::string> names;
+  names.reserve(segments_.size());
   for (const auto& segment : segments_) names.push_back(segment->name);
   return names;
 }

@@ -63,20 +63,20 @@ Result<StreamJournalEntry> parse_stream_journal(std::uint8_t type, ByteView payl
   if (payload.size() < number_bytes) return malformed("a stream record without a number");
   StreamJournalEntry entry;
   entry.type = static_cast<StreamJournalType>(type);
-  entry.number = get_le<StreamNumber>(payload.data());
+  entry.number = get_le<StreamNumber>(payload, 0);
   const ByteView rest = payload.substr(number_bytes);
   switch (entry.type) {
     case StreamJournalType::created: OUTHAUL_CHECK(parse_created(rest, entry)); break;
     case StreamJournalType::record: OUTHAUL_CHECK(parse_encoded(rest, entry)); break;
     case StreamJournalType::in_segments:
       if (rest.size() != offset_bytes) return malformed("a segment mark of a wrong size");
-      entry.position.offset = get_le<std::uint64_t>(rest.data());
+      entry.position.offset = get_le<std::uint64_t>(rest, 0);
       break;
     case StreamJournalType::begins_at:
       if (rest.size() != offset_bytes + 1 || static_cast<unsigned char>(rest.back()) > 1) {
         return malformed("a start mark of a wrong form");
       }
-      entry.position = {get_le<std::uint64_t>(rest.data()), rest.back() == 1};
+      entry.position = {get_le<std::uint64_t>(rest, 0), rest.back() == 1};
       break;
     case StreamJournalType::forgotten:
       if (!rest.empty()) return malformed("an end mark of a wrong size");

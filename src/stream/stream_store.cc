@@ -18,7 +18,7 @@ Result<void> check_length(const StreamLog& log, std::uint64_t more) {
 
 }  // namespace
 
-StreamStore::StreamStore(Executor executor, Disk& disk, StreamStoreConfig config)
+StreamStore::StreamStore(const Executor& executor, Disk& disk, StreamStoreConfig config)
     : parts_(std::make_unique<Parts>(executor, disk, config)), room_(executor) {}
 
 StreamStore::~StreamStore() = default;

@@ -72,7 +72,7 @@ struct StreamJournalEntry;
 
 class StreamStore final : public JournalOwner {
  public:
-  StreamStore(Executor executor, Disk& disk, StreamStoreConfig config = {});
+  StreamStore(const Executor& executor, Disk& disk, StreamStoreConfig config = {});
   ~StreamStore() override;
   StreamStore(const StreamStore&) = delete;
   StreamStore& operator=(const StreamStore&) = delete;
