@@ -24,6 +24,7 @@
 #include "hub/tasks/task_signer.h"
 #include "store/database.h"
 #include "transport/carrier.h"
+#include "transport/tunnel.h"
 
 namespace outhaul::hub {
 
@@ -94,9 +95,8 @@ void Hub::begin_drain() {
 Task<void> Hub::join() {
   auto& parts = *parts_;
   begin_drain();
-  const auto wait = std::chrono::duration_cast<std::chrono::nanoseconds>(goodbye_retry_after).count();
   Error goodbye(ErrorCode::draining, "the hub is shutting down");
-  co_await parts.nodes.close(std::move(goodbye).with("retry_after_ns", std::to_string(wait)));
+  co_await parts.nodes.close(transport::with_retry_after(std::move(goodbye), goodbye_retry_after));
   parts.loops.cancel();
   co_await parts.loops.join();
   co_await parts.courier.join();

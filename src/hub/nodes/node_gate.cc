@@ -11,8 +11,7 @@ constexpr Duration drain_retry = std::chrono::seconds(2);
 constexpr std::string_view features[] = {"streams", "stdin"};
 
 Error draining() {
-  const auto wait = std::chrono::duration_cast<std::chrono::nanoseconds>(drain_retry).count();
-  return Error(ErrorCode::draining, "the hub is shutting down").with("retry_after_ns", std::to_string(wait));
+  return transport::with_retry_after(Error(ErrorCode::draining, "the hub is shutting down"), drain_retry);
 }
 
 // What the database says of streams that are no longer in the store.

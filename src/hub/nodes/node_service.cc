@@ -64,18 +64,21 @@ Task<void> NodeService::shake_hands(std::unique_ptr<transport::Carrier> carrier)
   }
   auto session = std::make_unique<NodeSession>(needs_.session, std::move(*accepted));
   if (!needs_.gate.enter(*session)) co_return;
-  auto body = [this, held = std::move(session)]() mutable -> Task<void> { return serve(std::move(held)); };
-  sessions_.spawn(std::move(body));
+  auto& live = *session;
+  live_.emplace(live.id(), std::move(session));
+  sessions_.spawn([this, &live] { return serve(live); });
 }
 
-Task<void> NodeService::serve(std::unique_ptr<NodeSession> session) {
-  log_.info("node attached", {{"node", session->node().text()}, {"session", session->id().text()}});
-  const auto reason = co_await session->run();
-  needs_.gate.leave(*session);
-  log_.info("node detached", {{"node", session->node().text()},
-                              {"session", session->id().text()},
+Task<void> NodeService::serve(NodeSession& session) {
+  log_.info("node attached", {{"node", session.node().text()}, {"session", session.id().text()}});
+  const auto reason = co_await session.run();
+  needs_.gate.leave(session);
+  log_.info("node detached", {{"node", session.node().text()},
+                              {"session", session.id().text()},
                               {"code", name_of(reason.code())},
                               {"reason", reason.what()}});
+  const auto id = session.id();
+  live_.erase(id);
 }
 
 Result<NodeService::Listing> NodeService::list(const store::PageRequest& page, const std::string& pool) const {

@@ -2,6 +2,7 @@
 //   runs on  the hub's strand
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 
@@ -57,7 +58,7 @@ class NodeService {
 
  private:
   Task<void> shake_hands(std::unique_ptr<transport::Carrier> carrier);
-  Task<void> serve(std::unique_ptr<NodeSession> session);
+  Task<void> serve(NodeSession& session);
   wire::HubSession::Config session_config() const;
   Task<void> save_changed();
 
@@ -66,6 +67,8 @@ class NodeService {
   store::Database& database_;
   const Log& log_;
   Needs needs_;
+  // Not in the frames of their coroutines: those may be destroyed in any order when the process ends.
+  std::map<SessionId, std::unique_ptr<NodeSession>> live_;
   TaskGroup handshakes_;
   TaskGroup sessions_;
 };

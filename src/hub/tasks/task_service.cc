@@ -73,6 +73,7 @@ Result<LiveTaskPtr> TaskService::make_task(TaskOrder order) {
   spec.task_id = TaskId::make(now, random_);
   spec.stream_id = StreamId::make(now, random_);
   if (has_stdin) spec.stdin_stream_id = StreamId::make(now, random_);
+  if (!spec.trace) spec.trace = wire::TraceContext::make(random_);
   spec.issued_at = now;
   spec.expires_at = now + needs_.settings.envelope_lifetime;
   OUTHAUL_CHECK(wire::check_task_spec(spec));
