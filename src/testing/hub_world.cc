@@ -267,6 +267,10 @@ void ScriptNode::take_task(transport::IncomingChannel incoming) {
   finish(spec.task_id);
 }
 
+void ScriptNode::claim(const Arrival& arrival) {
+  tasks_.emplace(arrival.spec.task_id, Known{arrival.spec, arrival.envelope, {}, false, false});
+}
+
 Task<void> ScriptNode::take_input(transport::IncomingChannel incoming) {
   const auto id = StreamId::parse(incoming.target().target().name()).value();
   v1::Accept accept;

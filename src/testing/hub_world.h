@@ -142,6 +142,10 @@ class ScriptNode final : private transport::TunnelHandler {
   void finish(const TaskId& task, int exit_code = 0);
   // Forgets that it ever saw the task.
   void forget(const TaskId& task) { tasks_.erase(task); }
+  // As if the acknowledgement of the task's stream had not reached its disk.
+  void unacknowledge(const TaskId& task) { tasks_.at(task).is_acknowledged = false; }
+  // Pretends to have accepted what was sent to another node.
+  void claim(const Arrival& arrival);
   // Sends only the first bytes of the task's output, without an end.
   void begin_output(const TaskId& task, Bytes bytes);
 
