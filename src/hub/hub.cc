@@ -57,7 +57,10 @@ struct Hub::Parts {
   bool is_open = false;
 
   NodeSession::Needs session_needs() {
-    return {ports.executor, registry, board, dispatcher,
+    return {ports.executor,
+            registry,
+            board,
+            dispatcher,
             {ports.clock, ports.log, streams.store(), courier, adoption, ender}};
   }
 };
@@ -112,7 +115,9 @@ Admission& Hub::admission() { return parts_->admission; }
 EnrolmentService& Hub::enrolment() { return parts_->enrolment; }
 NodeService& Hub::nodes() { return parts_->nodes; }
 TaskService& Hub::tasks() { return parts_->tasks; }
-StreamSources Hub::stream_sources() { return {parts_->streams.store(), parts_->ports.database, parts_->board}; }
+StreamSources Hub::stream_sources() {
+  return {parts_->streams.store(), parts_->ports.database, parts_->board};
+}
 const HubPorts& Hub::ports() const { return parts_->ports; }
 const HubSettings& Hub::settings() const { return parts_->settings; }
 const HubKeys& Hub::keys() const { return parts_->keys; }

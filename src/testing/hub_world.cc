@@ -39,7 +39,8 @@ struct HubWorld::Life {
       : log("hub", world.clock_, sink),
         database(io.get_executor(), world.clock_, world.storage_),
         disk(world.image_, io.get_executor(), world.clock_),
-        hub({io.get_executor(), world.clock_, world.random_, database, disk, log}, make_settings(), std::move(keys)),
+        hub({io.get_executor(), world.clock_, world.random_, database, disk, log}, make_settings(),
+            std::move(keys)),
         group(io.get_executor()) {}
 
   Context io;
@@ -57,7 +58,9 @@ HubWorld::HubWorld() : storage_(std::string(deployment), clock_.wall_now()) {
   authority_key_pem_ = authority_->key_pem().reveal_for("a test");
   signing_key_pem_ = crypto::SigningKey::generate(random_).pem().reveal_for("a test");
   boot();
-  auto work = [this](store::Transaction& tx) { return hub::make_first_admin(tx, clock_.wall_now(), random_); };
+  auto work = [this](store::Transaction& tx) {
+    return hub::make_first_admin(tx, clock_.wall_now(), random_);
+  };
   auto made = run(database().transact(std::move(work))).value();
   admin_ = {made.row.account, "admin", made.row.id, store::Role::admin};
   admin_token_ = made.token.reveal_for("a test");
@@ -185,7 +188,9 @@ bool ScriptNode::attach() {
   has_answer_ = false;
   failure_.reset();
   world_.hub().attach(std::move(carriers.hub));
-  world_.start([this, carrier = std::move(carriers.node)]() mutable -> Task<void> { return live(std::move(carrier)); });
+  world_.start([this, carrier = std::move(carriers.node)]() mutable -> Task<void> {
+    return live(std::move(carrier));
+  });
   world_.run_until([this] { return has_answer_; });
   // The welcome is on its way; the hub's side has begun by now.
   run_ready(world_.io());
@@ -202,18 +207,22 @@ Task<void> ScriptNode::live(std::unique_ptr<transport::Carrier> carrier) {
     failure_ = dialled.error();
     co_return;
   }
-  // Also when the frame is destroyed.
+  // Also when the frame is destroyed. A newer tunnel may have taken its place.
   struct Leave {
     ScriptNode& node;
-    ~Leave() { node.tunnel_ = nullptr; }
-  } const leave{*this};
+    const transport::Tunnel* tunnel;
+    ~Leave() {
+      if (node.tunnel_ == tunnel) node.tunnel_ = nullptr;
+    }
+  } const leave{*this, &dialled->tunnel};
   tunnel_ = &dialled->tunnel;
   welcome_ = dialled->facts.welcome;
   for (const auto& [id, known] : tasks_) {
     if (known.is_acknowledged || known.records.empty()) continue;
     world_.start([this, task = id]() -> Task<void> { return send_stream(task, false); });
   }
-  failure_ = co_await dialled->tunnel.run(*this);
+  auto reason = co_await dialled->tunnel.run(*this);
+  if (tunnel_ == &dialled->tunnel) failure_ = std::move(reason);
 }
 
 void ScriptNode::on_control(const v1::Control& message) {
@@ -239,7 +248,9 @@ std::size_t ScriptNode::started(const TaskId& task) const {
 
 void ScriptNode::on_open(transport::IncomingChannel incoming) {
   if (incoming.target().plane() == wire::Plane::task) return take_task(std::move(incoming));
-  auto body = [this, held = std::move(incoming)]() mutable -> Task<void> { return take_input(std::move(held)); };
+  auto body = [this, held = std::move(incoming)]() mutable -> Task<void> {
+    return take_input(std::move(held));
+  };
   world_.start(std::move(body));
 }
 
@@ -303,7 +314,8 @@ void ScriptNode::add_record(Known& known, stream::RecordKind kind, ByteView payl
     offset = record.end_offset();
     rest.remove_prefix(record.size());
   }
-  known.records.append(stream::EncodedRecord::make(kind, offset, world_.clock().wall_now(), payload).bytes().view());
+  known.records.append(
+      stream::EncodedRecord::make(kind, offset, world_.clock().wall_now(), payload).bytes().view());
 }
 
 void ScriptNode::finish(const TaskId& task, int exit_code) {

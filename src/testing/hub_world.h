@@ -1,5 +1,5 @@
-// HubWorld: a hub over fakes, with a clock that a test moves, and nodes that do what a test tells them. The hub can
-// crash and boot again over what its database and disk held.
+// HubWorld: a hub over fakes, with a clock that a test moves, and nodes that do what a test tells them. The
+// hub can crash and boot again over what its database and disk held.
 #pragma once
 
 #include <functional>
@@ -60,7 +60,9 @@ class HubWorld {
   template <class T>
   T run(Task<T> task) {
     std::optional<T> value;
-    start([&value, held = std::move(task)]() mutable -> Task<void> { value.emplace(co_await std::move(held)); });
+    start([&value, held = std::move(task)]() mutable -> Task<void> {
+      value.emplace(co_await std::move(held));
+    });
     run_until([&value] { return value.has_value(); });
     return std::move(*value);
   }
@@ -113,7 +115,7 @@ class ScriptNode final : private transport::TunnelHandler {
   Answer answer = Answer::finish;
   ErrorCode refusal = ErrorCode::node_full;
   std::uint32_t slots = 4;
-  std::string instance;   // ins_…; drawn anew by each restart()
+  std::string instance;  // ins_…; drawn anew by each restart()
   Bytes output = "hello\n";
 
   // Dials; true when it was welcomed, else failure() says why.
@@ -153,7 +155,7 @@ class ScriptNode final : private transport::TunnelHandler {
   struct Known {
     wire::TaskSpec spec;
     Bytes envelope;
-    Bytes records;       // encoded, whole
+    Bytes records;  // encoded, whole
     bool is_complete = false;
     bool is_acknowledged = false;
   };

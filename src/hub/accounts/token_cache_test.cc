@@ -11,7 +11,10 @@ constexpr TimePoint start{1h};
 constexpr WallTime wall{1'000'000};
 
 TokenCache::Entry entry(const std::string& account, const std::string& token) {
-  return {{AccountId::assume(account), account, ApiTokenId::assume(token), store::Role::member}, std::nullopt, start, start};
+  return {{AccountId::assume(account), account, ApiTokenId::assume(token), store::Role::member},
+          std::nullopt,
+          start,
+          start};
 }
 
 TEST(TokenCache, WhenFreshAndNotExpired_ThenItIsFound) {

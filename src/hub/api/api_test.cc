@@ -165,7 +165,8 @@ TEST_F(ApiTest, WhenTheDocumentIsHeldAgainstTheRoutes_ThenNothingIsMissingOnEith
   const auto documented = documented_operations();
 
   for (const auto& operation : served) {
-    EXPECT_TRUE(documented.contains(operation)) << "not in docs/openapi.json: " << operation.method << ' ' << operation.path;
+    EXPECT_TRUE(documented.contains(operation))
+        << "not in docs/openapi.json: " << operation.method << ' ' << operation.path;
   }
   for (const auto& operation : documented) {
     EXPECT_TRUE(served.contains(operation)) << "not served: " << operation.method << ' ' << operation.path;
@@ -322,7 +323,8 @@ TEST_F(ApiTest, WhenABodyOrAQueryIsHostile_ThenInvalidNamesTheKeyAndNotTheValue)
     EXPECT_EQ(reply.body.find("hunter2"), reply.body.npos);
     EXPECT_NE(reply.body.find(key), reply.body.npos);
   }
-  const std::string queries[] = {"limit=0", "limit=201", "limit=x", "cursor=", "state=ended", "colour=red", "cursor=abc"};
+  const std::string queries[] = {
+      "limit=0", "limit=201", "limit=x", "cursor=", "state=ended", "colour=red", "cursor=abc"};
   for (const auto& query : queries) {
     SCOPED_TRACE(query);
 

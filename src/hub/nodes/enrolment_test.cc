@@ -58,8 +58,10 @@ TEST_F(EnrolmentTest, WhenATokenIsRedeemed_ThenTheAnswerHoldsTheNodesCertificate
   const auto signing = crypto::Certificate::parse_pem(json.string("signing_certificate")).value();
   const auto authorities = crypto::Certificate::parse_pem_bundle(json.string("ca_bundle")).value();
   const auto now = world.clock().wall_now();
-  EXPECT_TRUE(crypto::verify_certificate(chain[0], authorities, crypto::CertificateUse::tls_client, now).has_value());
-  EXPECT_TRUE(crypto::verify_certificate(signing, authorities, crypto::CertificateUse::signing, now).has_value());
+  EXPECT_TRUE(
+      crypto::verify_certificate(chain[0], authorities, crypto::CertificateUse::tls_client, now).has_value());
+  EXPECT_TRUE(
+      crypto::verify_certificate(signing, authorities, crypto::CertificateUse::signing, now).has_value());
   EXPECT_EQ(chain[0].spki(), machine.tls_key.spki());
   EXPECT_EQ(signing.ed25519_key(), machine.signing_key.public_key());
   EXPECT_EQ(chain[0].uri(), "spiffe://example.org/node/" + json.string("node_id"));
@@ -84,9 +86,10 @@ TEST_F(EnrolmentTest, WhenTwoMachinesRaceForOneToken_ThenExactlyOneBecomesANode)
   const Machine other(world.random());
   std::vector<Result<Bytes>> answers;
   for (const Machine* racer : {static_cast<const Machine*>(&machine), &other}) {
-    world.start([&, request = racer->request(token, racer == &machine ? "alpha" : "beta")]() mutable -> Task<void> {
-      answers.push_back(co_await service().enrol(std::move(request)));
-    });
+    world.start(
+        [&, request = racer->request(token, racer == &machine ? "alpha" : "beta")]() mutable -> Task<void> {
+          answers.push_back(co_await service().enrol(std::move(request)));
+        });
   }
 
   world.run_until([&answers] { return answers.size() == 2; });
@@ -126,11 +129,14 @@ TEST_F(EnrolmentTest, WhenARequestIsForged_ThenItIsRefusedAndNothingIsUsed) {
     ErrorCode code;
   };
   const Row rows[] = {
-      {"unknown token", [](auto& r) { r.token = "ohe_example.org_" + std::string(43, 'A'); }, ErrorCode::certificate_invalid},
-      {"another deployment", [](auto& r) { r.token = "ohe_example.com_" + std::string(43, 'A'); }, ErrorCode::enrolment_token_invalid},
+      {"unknown token", [](auto& r) { r.token = "ohe_example.org_" + std::string(43, 'A'); },
+       ErrorCode::certificate_invalid},
+      {"another deployment", [](auto& r) { r.token = "ohe_example.com_" + std::string(43, 'A'); },
+       ErrorCode::enrolment_token_invalid},
       {"no token", [](auto& r) { r.token = "hunter2"; }, ErrorCode::enrolment_token_invalid},
       {"another's request", [&](auto& r) { r.csr_pem = other.csr_pem; }, ErrorCode::certificate_invalid},
-      {"another's signing key", [&](auto& r) { r.signing_key = other.signing_key.public_key(); }, ErrorCode::certificate_invalid},
+      {"another's signing key", [&](auto& r) { r.signing_key = other.signing_key.public_key(); },
+       ErrorCode::certificate_invalid},
       {"no proof", [](auto& r) { r.proof.clear(); }, ErrorCode::certificate_invalid},
       {"short key", [](auto& r) { r.signing_key.resize(31); }, ErrorCode::invalid},
       {"name of another form", [](auto& r) { r.name = "Alpha!"; }, ErrorCode::invalid},

@@ -40,7 +40,8 @@ class NodeService {
     std::vector<const NodeRecord*> records;  // oldest id first; hold until the next suspension
     std::string next_cursor;                 // empty: the last page
   };
-  // The cursor is the last id of the page before. invalid: another cursor, or a limit outside 1..max_page_rows.
+  // The cursor is the last id of the page before. invalid: another cursor, or a limit
+  // outside 1..max_page_rows.
   Result<Listing> list(const store::PageRequest& page, const std::string& pool) const;
   // By id or name. not_found.
   Result<const NodeRecord*> find(const std::string& id_or_name) const;

@@ -72,7 +72,8 @@ void Dispatcher::dispatch_queued() {
 bool Dispatcher::has_room() const {
   return std::ranges::any_of(needs_.registry.records(), [this](auto& entry) {
     const auto& facts = facts_now(entry.second);
-    return facts.is_attached && !facts.is_draining && !facts.is_full_by_its_word && facts.live_tasks < facts.slots;
+    return facts.is_attached && !facts.is_draining && !facts.is_full_by_its_word &&
+           facts.live_tasks < facts.slots;
   });
 }
 
@@ -125,8 +126,8 @@ void Dispatcher::reconcile(NodeLink& link, const v1::Hello& hello) {
   needs_.board.dispatch_due().set();
 }
 
-// The node forgets a task only when we have acknowledged its stream to the end; and what it never had can no longer
-// arrive, because the session that carried it is over.
+// The node forgets a task only when we have acknowledged its stream to the end; and what it never had can no
+// longer arrive, because the session that carried it is over.
 void Dispatcher::reconcile_unknown(const LiveTaskPtr& task, NodeLink& link, const v1::Hello& hello) {
   if (task->row.state != store::TaskState::dispatched) {
     Error evidence(ErrorCode::task_lost, "the node attached without knowing a task that it had accepted");

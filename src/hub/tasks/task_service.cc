@@ -88,8 +88,8 @@ Result<LiveTaskPtr> TaskService::make_task(TaskOrder order) {
   return task;
 }
 
-// Sent while its row is being written: nobody has been told of it yet, and if the row is lost the node's stream
-// brings the task back.
+// Sent while its row is being written: nobody has been told of it yet, and if the row is lost the node's
+// stream brings the task back.
 Task<Result<Submission>> TaskService::start(LiveTaskPtr task) {
   needs_.board.add(task);
   needs_.dispatcher.place_fresh(task);
@@ -128,8 +128,8 @@ store::IdempotencyRow TaskService::key_row(const LiveTask& task, IdempotencyKey 
   return row;
 }
 
-// Its row could not be written. A node that has it already is asked to end it; should it run to its end all the same,
-// its stream brings it back as what it is.
+// Its row could not be written. A node that has it already is asked to end it; should it run to its end all
+// the same, its stream brings it back as what it is.
 void TaskService::give_up(const LiveTaskPtr& task) {
   if (auto* link = needs_.registry.link_of(task->row.node)) needs_.courier.send_cancel(*task, *link);
   task->row.state = store::TaskState::failed;
@@ -163,7 +163,8 @@ Task<Result<store::TaskRow>> TaskService::wait_change(TaskId id, std::optional<s
   co_return task->row;
 }
 
-Task<Result<store::Page<store::TaskRow>>> TaskService::list(store::TaskFilter filter, store::PageRequest page) {
+Task<Result<store::Page<store::TaskRow>>> TaskService::list(store::TaskFilter filter,
+                                                            store::PageRequest page) {
   auto work = [filter = std::move(filter), page = std::move(page)](store::ReadTransaction& tx) {
     return tx.tasks.list(filter, page);
   };

@@ -93,7 +93,8 @@ TEST_F(TaskServiceTest, WhenAnOrderCannotBe_ThenItIsRefusedAtOnce) {
   auto empty_argv = world.order({});
   auto bad_cwd = world.order({"true"});
   bad_cwd.cwd = "../up";
-  auto too_large = world.order({"true", std::string(100'000, 'x'), std::string(100'000, 'x'), std::string(100'000, 'x')});
+  auto too_large =
+      world.order({"true", std::string(100'000, 'x'), std::string(100'000, 'x'), std::string(100'000, 'x')});
 
   EXPECT_EQ(refusal(unknown_node), ErrorCode::not_found);
   EXPECT_EQ(refusal(empty_argv), ErrorCode::invalid);
@@ -331,7 +332,8 @@ TEST_F(TaskServiceTest, WhenARunningTaskIsCancelled_ThenTheNodeIsToldAndToldAgai
   const auto made = submit();
   world.pass(1s);
   const auto cancels = [&node] {
-    return std::ranges::count_if(node.controls(), [](const auto& control) { return control.has_cancel_task(); });
+    return std::ranges::count_if(node.controls(),
+                                 [](const auto& control) { return control.has_cancel_task(); });
   };
 
   static_cast<void>(world.run(tasks().cancel(made.task, {.signal = 2, .grace = 3s})).value());
