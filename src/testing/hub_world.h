@@ -123,6 +123,8 @@ class ScriptNode final : private transport::TunnelHandler {
   // As after a restart of the node's process: what it accepted and did not finish stays its own.
   void restart();
   void cut();
+  // Nothing arrives any more, in either direction, and nobody is told.
+  void fall_silent() { link_->set_half_open(true); }
   bool is_attached() const { return tunnel_ != nullptr; }
   const std::optional<Error>& failure() const { return failure_; }
 

@@ -125,7 +125,7 @@ Task<Result<NodeId>> NodeService::set_drain(std::string id_or_name, bool drain) 
   control.mutable_set_drain()->set_drain(drain);
   // A node that is away, or whose queue is full, hears it in Welcome.
   if (auto* link = needs_.registry.link_of(id)) static_cast<void>(link->send_control(control));
-  needs_.session.board.dispatch_due().set();
+  needs_.session.board.wake_dispatcher();
   co_return id;
 }
 

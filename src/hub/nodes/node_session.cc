@@ -77,7 +77,7 @@ void NodeSession::on_open(transport::IncomingChannel incoming) {
 
 void NodeSession::on_heartbeat(const v1::Heartbeat& heartbeat) {
   needs_.registry.note_heartbeat(node(), heartbeat.load(), needs_.streams.clock.wall_now());
-  needs_.board.dispatch_due().set();
+  needs_.board.wake_dispatcher();
 }
 
 }  // namespace outhaul::hub

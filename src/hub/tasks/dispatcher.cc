@@ -49,7 +49,12 @@ void Dispatcher::place_fresh(const LiveTaskPtr& task) {
 Task<void> Dispatcher::run() {
   auto& due = needs_.board.dispatch_due();
   while (true) {
-    static_cast<void>(co_await within(clock_, next_deadline(), due.wait()));
+    const auto deadline = next_deadline();
+    if (deadline == TimePoint::max()) {
+      co_await due.wait();
+    } else {
+      co_await within(clock_, deadline, due.wait());
+    }
     due.reset();
     expire_queued();
     dispatch_queued();
@@ -123,7 +128,7 @@ void Dispatcher::reconcile(NodeLink& link, const v1::Hello& hello) {
       needs_.courier.resume(task, link);
     }
   }
-  needs_.board.dispatch_due().set();
+  needs_.board.wake_dispatcher();
 }
 
 // The node forgets a task only when we have acknowledged its stream to the end; and what it never had can no

@@ -66,7 +66,9 @@ class TaskBoard {
   std::vector<LiveTaskPtr> on_node(const NodeId& node) const;
   // Oldest first.
   std::vector<LiveTaskPtr> queued() const;
-  // Set when a queued task might find a place now: a slot came free, a node came, a task was saved.
+  // A queued task might find a place now: a slot came free, a node came, a task was saved. Wakes nobody while nothing
+  // waits.
+  void wake_dispatcher();
   Event& dispatch_due() { return dispatch_due_; }
 
  private:

@@ -99,7 +99,7 @@ Task<Result<Submission>> TaskService::start(LiveTaskPtr task) {
     give_up(task);
     co_return fail(added.error());
   }
-  needs_.board.dispatch_due().set();
+  needs_.board.wake_dispatcher();
   co_return submission;
 }
 
@@ -113,7 +113,7 @@ Task<Result<Submission>> TaskService::start_once(LiveTaskPtr task, IdempotencyKe
     co_return submission;
   }
   needs_.board.add(task);
-  needs_.board.dispatch_due().set();
+  needs_.board.wake_dispatcher();
   co_return submission_of(task->row);
 }
 
@@ -136,7 +136,7 @@ void TaskService::give_up(const LiveTaskPtr& task) {
   task->changed.pulse();
   task->saved.set();
   needs_.board.remove(task->row.id);
-  needs_.board.dispatch_due().set();
+  needs_.board.wake_dispatcher();
 }
 
 Task<Result<store::TaskRow>> TaskService::load(TaskId id) {
@@ -211,7 +211,7 @@ Task<Result<void>> TaskService::recover(const stream::StreamStore& streams) {
     if (totals && totals->complete) needs_.ender.end_when_durable(task);
   }
   if (!rows.empty()) log_.info("unfinished tasks read back", {{"tasks", rows.size()}});
-  needs_.board.dispatch_due().set();
+  needs_.board.wake_dispatcher();
   co_return Result<void>();
 }
 

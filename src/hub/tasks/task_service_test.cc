@@ -299,6 +299,60 @@ TEST_F(TaskServiceTest, WhenTheHubWasDownForHours_ThenWhatRunsIsNotGivenUp) {
   EXPECT_EQ(row(queued.task).state, store::TaskState::queued);
 }
 
+// proves X10
+TEST_F(TaskServiceTest, WhenANodeIsSilentForLong_ThenItsTaskGoesOnThereAndNowhereElse) {
+  ScriptNode node(world, world.enrol("alpha"));
+  node.answer = ScriptNode::Answer::accept;
+  ASSERT_TRUE(node.attach());
+  const auto made = submit();
+  world.pass(1s);
+  ScriptNode idle(world, world.enrol("beta"));
+  ASSERT_TRUE(idle.attach());
+
+  node.fall_silent();
+  world.pass(5min);
+  EXPECT_FALSE((*world.hub().nodes().find("alpha"))->attachment.has_value());
+  EXPECT_EQ(row(made.task).state, store::TaskState::accepted);
+  node.finish(made.task);
+  ASSERT_TRUE(node.attach());
+
+  EXPECT_EQ(ended(made.task).state, store::TaskState::finished);
+  EXPECT_EQ(node.started(made.task), 1U);
+  EXPECT_TRUE(idle.arrivals().empty());
+}
+
+// proves C11
+TEST_F(TaskServiceTest, WhenAnEchoIsAsked_ThenItIsATaskLikeAnyOther) {
+  ScriptNode node(world, world.enrol("alpha"));
+  ASSERT_TRUE(node.attach());
+  auto order = world.order({});
+  order.action = wire::EchoAction{"over the tunnel"};
+
+  const auto end = ended(submit(std::move(order)).task);
+
+  EXPECT_EQ(end.state, store::TaskState::finished);
+  EXPECT_EQ(std::get<wire::EchoAction>(node.arrivals().at(0).spec.action).text, "over the tunnel");
+}
+
+// proves C6
+TEST_F(TaskServiceTest, WhenATaskIsSent_ThenItIsSignedForThatNodeAndAShortTime) {
+  const auto identity = world.enrol("alpha");
+  ScriptNode node(world, identity);
+  ASSERT_TRUE(node.attach());
+
+  static_cast<void>(ended(submit().task));
+
+  const auto& arrival = node.arrivals().at(0);
+  const crypto::TrustedKey key{KeyId::assume(node.welcome().signing_keys(0).key_id()),
+                               crypto::VerifyKey::parse(node.welcome().signing_keys(0).public_key()).value()};
+  const auto spec = wire::open_task_envelope(arrival.envelope, {&key, 1}).value();
+  EXPECT_EQ(spec.audience, identity->id);
+  EXPECT_EQ(spec.issuer, HubWorld::deployment);
+  EXPECT_EQ(spec.owner, world.admin().account);
+  EXPECT_EQ(spec.expires_at - spec.issued_at, 5min);
+  EXPECT_TRUE(spec.trace.has_value());
+}
+
 TEST_F(TaskServiceTest, WhenTheHubDiesBeforeTheRowIsDurable_ThenTheNodesStreamBringsTheTaskBack) {
   ScriptNode node(world, world.enrol("alpha"));
   node.answer = ScriptNode::Answer::accept;
