@@ -22,9 +22,14 @@ void TaskGroup::cancel() {
   }
 }
 
+// A caller that is cancelled meanwhile waits all the same and hears of it at its next wait. Its cancellation
+// state is not reset: that state belongs to the whole stack of coroutines above, which would never be
+// cancellable again.
 Task<void> TaskGroup::join() {
-  co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+  const bool throws = co_await asio::this_coro::throw_if_cancelled();
+  co_await asio::this_coro::throw_if_cancelled(false);
   while (!children_.empty()) co_await idle_.async_wait(asio::as_tuple(asio::use_awaitable));
+  co_await asio::this_coro::throw_if_cancelled(throws);
   if (first_failure_) std::rethrow_exception(std::exchange(first_failure_, nullptr));
 }
 

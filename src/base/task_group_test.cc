@@ -93,6 +93,36 @@ TEST_F(TaskGroupTest, WhenCancelled_ThenEveryChildUnwindsAndJoinReportsNoFailure
   EXPECT_EQ(failure_, nullptr);
 }
 
+TEST_F(TaskGroupTest, WhenACoroutineHasJoinedOrIsCancelledWhileItJoins_ThenItCanStillBeCancelled) {
+  for (const bool is_joining : {false, true}) {
+    SCOPED_TRACE(is_joining);
+    TaskGroup outer(io_->get_executor());
+    bool has_joined = false;
+    const int unwound_before = unwound_;
+    outer.spawn([&]() -> Task<void> {
+      const Unwound note(unwound_);
+      TaskGroup inner(io_->get_executor());
+      inner.spawn([this]() -> Task<void> { co_await clock_.sleep_for(1s); });
+      co_await inner.join();
+      has_joined = true;
+      co_await clock_.sleep_for(1h);
+    });
+    run_ready(*io_);
+    if (!is_joining) clock_.advance(1s);
+    run_ready(*io_);
+
+    outer.cancel();
+    run_ready(*io_);
+    if (is_joining) EXPECT_FALSE(has_joined);
+    clock_.advance(1s);
+    run_ready(*io_);
+
+    EXPECT_TRUE(has_joined);
+    EXPECT_EQ(unwound_, unwound_before + 1);
+    EXPECT_TRUE(outer.is_idle());
+  }
+}
+
 TEST_F(TaskGroupTest, WhenOneChildThrows_ThenSiblingsAreCancelledAndJoinRethrows) {
   spawn_sleeper(1h);
   spawn_thrower(1s);

@@ -55,7 +55,8 @@ SupervisorReport* map_reports() {
   return memory == MAP_FAILED ? nullptr : static_cast<SupervisorReport*>(memory);
 }
 
-// What a killed launcher of the same data directory has left. Twice: a process may fork while it is looked at.
+// What a killed launcher of the same data directory has left. Twice: a process may fork while it is looked
+// at.
 void end_marked(const char* tag) {
   char marker[128];
   snprintf(marker, sizeof marker, "%s=%s", marker_variable, tag);

@@ -88,7 +88,8 @@ bool has_variable(pid_t process, const char* marker) {
   // The marker is among the last variables that a task is given, and programs get at most this much.
   static char text[256 * 1024];
   std::size_t filled = 0;
-  for (ssize_t got = 0; filled < sizeof text && (got = read(file.number(), text + filled, sizeof text - filled)) > 0;) {
+  for (ssize_t got = 0;
+       filled < sizeof text && (got = read(file.number(), text + filled, sizeof text - filled)) > 0;) {
     filled += static_cast<std::size_t>(got);
   }
   const std::size_t length = strlen(marker) + 1;  // with its NUL

@@ -145,7 +145,8 @@ void NodeProcess::make_node() {
   launcher_.emplace(io_.get_executor(), clock_,
                     sandbox::LauncherSettings{.directory = data_.path(), .program = launcher_program()});
   const node::NodePorts ports{io_.get_executor(), clock_, random_, *disk_, *dialer_, *launcher_, log_};
-  node::NodeSelf self{identity_.enrolment().node, identity_.enrolment().deployment, &identity_, identity_.hub_keys()};
+  node::NodeSelf self{identity_.enrolment().node, identity_.enrolment().deployment, &identity_,
+                      identity_.hub_keys()};
   node_.emplace(ports, std::move(self), config_.settings, read_node_facts());
 }
 
@@ -183,7 +184,8 @@ Task<void> NodeProcess::watch_signals() {
   // A second signal ends us at once, as it would have without a drain.
   std::signal(SIGTERM, SIG_DFL);
   std::signal(SIGINT, SIG_DFL);
-  co_await node_->drain(config_.settings.drain_limit, options_.end_tasks ? node::DrainEnd::end : node::DrainEnd::leave);
+  co_await node_->drain(config_.settings.drain_limit,
+                        options_.end_tasks ? node::DrainEnd::end : node::DrainEnd::leave);
 }
 
 Result<Secret> read_token(const NodeOptions& options) {
@@ -205,7 +207,8 @@ Result<node::Enrolment> enrol(const NodeOptions& options) {
   asio::io_context io(1);
   std::optional<Result<node::Enrolment>> enrolment;
   TaskGroup group(io.get_executor());
-  group.spawn([&]() -> Task<void> { enrolment = co_await node::enrol(data, std::move(order), clock, random); });
+  group.spawn(
+      [&]() -> Task<void> { enrolment = co_await node::enrol(data, std::move(order), clock, random); });
   io.run();
   return std::move(*enrolment);
 }

@@ -14,7 +14,11 @@ class WebSocketDialer final : public node::CarrierDialer {
   // Clock, random and tls outlive it. `server_name` is the SNI of the node side.
   WebSocketDialer(AsyncClock& clock, Random& random, const http::TlsClientContext& tls, http::Url hub,
                   std::string server_name)
-      : clock_(clock), random_(random), tls_(tls), hub_(std::move(hub)), server_name_(std::move(server_name)) {}
+      : clock_(clock),
+        random_(random),
+        tls_(tls),
+        hub_(std::move(hub)),
+        server_name_(std::move(server_name)) {}
 
   Task<Result<std::unique_ptr<transport::Carrier>>> dial() override;
 

@@ -60,7 +60,7 @@ class Node {
   Task<void> join();
 
   // For tests and the ready signal.
-  bool is_attached() const;     // a session is welcomed
+  bool is_attached() const;  // a session is welcomed
   std::uint32_t running() const;
 
  private:

@@ -70,6 +70,7 @@ class NodeTest : public ::testing::Test {
   void settle() { run_ready(io_); }
   // In steps, so that whoever sleeps again is woken at its own time.
   void pass(Duration span) {
+    settle();
     for (const auto end = clock_.now() + span; clock_.now() < end;) {
       const auto next = clock_.next_wake();
       const auto step = next && *next > clock_.now() ? std::min(*next, end) - clock_.now() : Duration(1ms);
@@ -79,18 +80,17 @@ class NodeTest : public ::testing::Test {
   }
 
   void live() {
-    life_ = std::make_unique<NodeLife>(io_, clock_, deployment_.random(), image_, machine_, hub_, node_keys_, log_,
-                                       settings_);
+    life_ = std::make_unique<NodeLife>(io_, clock_, deployment_.random(), image_, machine_, hub_, node_keys_,
+                                       log_, settings_);
     life_->group.spawn([life = life_.get()]() -> Task<void> {
       life->started = co_await life->node.start();
       if (*life->started) life->ended = co_await life->node.run();
     });
     settle();
   }
-  // As SIGKILL: nothing more reaches the disk, nothing is said to anyone.
+  // As SIGKILL: what was appended stays, nothing more is written or said.
   void kill() {
     if (!life_) return;
-    life_->disk.deaden();
     hub_.cut();
     life_->group.cancel();
     TaskGroup ending(io_.get_executor());
@@ -286,6 +286,7 @@ TEST_F(NodeTest, WhenATaskThatIgnoresTermIsCancelled_ThenItIsKilledAfterItsGrace
   settle();
 
   hub_.cancel(task.task_id);
+  settle();
   pass(2s);
   EXPECT_EQ(result_of(task), nullptr);
   pass(2s);
@@ -405,6 +406,7 @@ TEST_F(NodeTest, WhenADrainsLimitPasses_ThenWhatRunsIsLeftToTheNextProcess) {
   hub_.dispatch(task);
   settle();
   life_->group.spawn([this]() -> Task<void> { co_await life_->node.drain(10s, DrainEnd::leave); });
+  settle();
 
   pass(15s);
   EXPECT_TRUE(life_->ended.has_value());

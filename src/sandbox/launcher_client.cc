@@ -132,7 +132,8 @@ Result<std::unique_ptr<Process>> LauncherClient::start(const ProcessSpec& spec) 
   if (!slot) return fail(ErrorCode::exhausted, "start: the launcher knows its most processes already");
   SpawnPlace place{*slot, starter_.settings().nice, {}};
   // Without a cgroup this is how a later launcher knows what a dead one left behind.
-  if (containment_ == launcher::Containment::subreaper) place.marker = std::string(launcher::marker_variable) + "=" + starter_.tag();
+  if (containment_ == launcher::Containment::subreaper)
+    place.marker = std::string(launcher::marker_variable) + "=" + starter_.tag();
   OUTHAUL_TRY(packet, encode_spawn(spec, place));
   auto process = std::make_unique<LauncherProcess>(*this, group_.executor(), spec.task, *slot);
   slots_[*slot] = {process.get(), true, true};

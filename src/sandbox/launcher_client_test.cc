@@ -6,6 +6,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <filesystem>
+#include <fstream>
 
 #include "base/system_clock.h"
 #include "base/within.h"
@@ -65,8 +66,14 @@ class LauncherClientTest : public ::testing::TestWithParam<bool> {
   }
   Task<std::string> finish(Process& process) { return read_until(process, ""); }
 
-  // The process ids that the program printed are gone (zombies of others count as gone).
-  static bool is_gone(const std::string& printed) { return kill(std::stoi(printed), 0) != 0; }
+  // A zombie counts as gone: whoever inherited it reaps it in its own time.
+  static bool is_gone(int process) {
+    std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+    std::string stat;
+    std::getline(file, stat);
+    return stat.empty() || stat.substr(stat.rfind(')') + 2, 1) == "Z";
+  }
+  static bool is_gone(const std::string& printed) { return is_gone(std::stoi(printed)); }
 
   testing::ScratchDirectory scratch_;
   SystemClock clock_;
@@ -94,8 +101,9 @@ TEST_P(LauncherClientTest, WhenAGrandchildHoldsThePipe_ThenTheExitCountsAndTheHo
 // proves X17
 TEST_P(LauncherClientTest, WhenADoubleForkedTreeIgnoresTerm_ThenAllOfItIsKilledAndCounted) {
   live([this](LauncherClient& client, auto&) -> Task<void> {
-    auto process = client.start(
-        shell("trap '' TERM; (setsid sh -c 'trap \"\" TERM; sleep 1000 & echo $!; wait' &) ; sleep 0.2; echo ready; sleep 1000"));
+    auto process =
+        client.start(shell("trap '' TERM; (setsid sh -c 'trap \"\" TERM; sleep 1000 & echo $!; wait' &) ; "
+                           "sleep 0.2; echo ready; sleep 1000"));
     const auto out = co_await read_until(**process, "ready");
 
     (*process)->end_tree(SIGTERM, 200ms);
@@ -149,7 +157,8 @@ TEST_P(LauncherClientTest, WhenTheLauncherIsKilled_ThenItsOutputIsReadAndTheProc
   });
 }
 
-TEST_P(LauncherClientTest, WhenTheEnvironmentAndTheDirectoryAreGiven_ThenTheProgramHasThemAndNoDescriptorOfOurs) {
+TEST_P(LauncherClientTest,
+       WhenTheEnvironmentAndTheDirectoryAreGiven_ThenTheProgramHasThemAndNoDescriptorOfOurs) {
   live([this](LauncherClient& client, auto&) -> Task<void> {
     auto spec = shell("echo $WORD; pwd; ls /proc/self/fd | wc -l; grep NoNewPrivs /proc/self/status");
     spec.environment.push_back("WORD=given");
@@ -170,9 +179,10 @@ TEST_P(LauncherClientTest, WhenNothingIsLeftToDo_ThenTheLauncherEndsByItself) {
     co_return;
   });
 
-  for (int i = 0; i < 500 && kill(launcher, 0) == 0; ++i) usleep(10'000);
+  for (int i = 0; i < 500 && !is_gone(launcher); ++i) usleep(10'000);
 
   EXPECT_GT(launcher, 0);
+  EXPECT_TRUE(is_gone(launcher));
 }
 
 INSTANTIATE_TEST_SUITE_P(Containment, LauncherClientTest, ::testing::Values(true, false),

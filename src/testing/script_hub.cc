@@ -18,7 +18,8 @@ v1::StreamPosition to_message(const StreamId& stream, const ScriptHub::Held& hel
 
 }  // namespace
 
-ScriptHub::ScriptHub(Executor executor, AsyncClock& clock, TestDeployment& deployment, const TestNodeKeys& node)
+ScriptHub::ScriptHub(Executor executor, AsyncClock& clock, TestDeployment& deployment,
+                     const TestNodeKeys& node)
     : executor_(executor),
       clock_(clock),
       deployment_(deployment),
@@ -85,7 +86,8 @@ Task<void> ScriptHub::feed(StreamId stream, Bytes bytes, bool is_end) {
   if (!channel || !co_await channel->accepted()) co_return;
   const auto now = clock_.wall_now();
   Bytes wire(stream::EncodedRecord::make(stream::RecordKind::standard_output, 0, now, bytes).bytes().view());
-  if (is_end) wire.append(stream::EncodedRecord::make(stream::RecordKind::end, bytes.size(), now, {}).bytes().view());
+  if (is_end)
+    wire.append(stream::EncodedRecord::make(stream::RecordKind::end, bytes.size(), now, {}).bytes().view());
   if (!co_await channel->send(std::move(wire))) co_return;
   channel->finish();
   // Until the node has read it all and lets the channel go.
@@ -132,10 +134,11 @@ Task<void> ScriptHub::serve(std::unique_ptr<transport::Carrier> carrier) {
   const transport::TunnelPorts ports{clock_, deployment_.random()};
   auto accepted = co_await transport::accept_tunnel(std::move(carrier), std::move(config), *this, ports);
   if (!accepted) co_return;
-  tunnel_ = std::make_unique<transport::Tunnel>(std::move(accepted->tunnel));
-  auto* mine = tunnel_.get();
-  co_await mine->run(*this);
-  if (tunnel_.get() == mine) tunnel_.reset();
+  transport::Tunnel mine = std::move(accepted->tunnel);
+  tunnel_ = &mine;
+  const Error reason = co_await mine.run(*this);
+  static_cast<void>(reason.code());
+  if (tunnel_ == &mine) tunnel_ = nullptr;
 }
 
 Task<Result<v1::Welcome>> ScriptHub::admit(const wire::HelloFacts& facts, const transport::CarrierPeer&) {

@@ -20,7 +20,9 @@
 
 namespace outhaul::testing {
 
-class ScriptHub final : public node::CarrierDialer, public transport::TunnelAdmission, public transport::TunnelHandler {
+class ScriptHub final : public node::CarrierDialer,
+                        public transport::TunnelAdmission,
+                        public transport::TunnelHandler {
  public:
   // What it holds of one output stream.
   struct Held {
@@ -55,9 +57,9 @@ class ScriptHub final : public node::CarrierDialer, public transport::TunnelAdmi
   const v1::Hello& last_hello() const { return last_hello_; }
 
   // Behaviour, at any time.
-  bool is_away = false;         // dials fail
-  bool acknowledges = true;     // says that it holds what it holds
-  bool forgets_streams = false; // answers stream_unknown until it sees an envelope
+  bool is_away = false;          // dials fail
+  bool acknowledges = true;      // says that it holds what it holds
+  bool forgets_streams = false;  // answers stream_unknown until it sees an envelope
   void cut();
   // As cut(), and everything held is gone.
   void lose_everything();
@@ -83,7 +85,7 @@ class ScriptHub final : public node::CarrierDialer, public transport::TunnelAdmi
   NodeId node_;
   KeyId key_id_;
   crypto::SigningKey key_;
-  std::unique_ptr<transport::Tunnel> tunnel_;
+  transport::Tunnel* tunnel_ = nullptr;  // of the session that was admitted last; lives in serve()
   std::optional<MemoryLinkControl> link_;
   std::map<TaskId, Result<v1::Accept>> answers_;
   std::map<StreamId, Held> held_;

@@ -138,8 +138,9 @@ int main(int argc, char** argv) {
   io.run();
   const double raw = measure_raw(runs);
   const double raw_rate = measure_raw_rate(in_flight, total);
-  std::printf(R"({"raw_us": %.0f, "launcher_us": %.0f, "ratio": %.2f, "raw_rate": %.0f, "launcher_rate": %.0f, "rate_ratio": %.2f})"
-              "\n",
-              raw, measured.latency_us, measured.latency_us / raw, raw_rate, measured.rate, measured.rate / raw_rate);
+  std::printf(
+      R"({"raw_us": %.0f, "launcher_us": %.0f, "ratio": %.2f, "raw_rate": %.0f, "launcher_rate": %.0f, "rate_ratio": %.2f})"
+      "\n",
+      raw, measured.latency_us, measured.latency_us / raw, raw_rate, measured.rate, measured.rate / raw_rate);
   return 0;
 }

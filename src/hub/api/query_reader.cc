@@ -37,8 +37,7 @@ std::optional<std::uint64_t> QueryReader::number(std::string_view name) {
   return number;
 }
 
-std::optional<std::chrono::nanoseconds> QueryReader::duration(std::string_view name,
-                                                              std::chrono::nanoseconds most) {
+std::optional<std::chrono::nanoseconds> QueryReader::duration(std::string_view name, std::chrono::nanoseconds most) {
   const auto value = find(name);
   if (!value) return std::nullopt;
   const auto span = parse_duration(*value);
@@ -65,8 +64,7 @@ void QueryReader::refuse(std::string_view name, std::string_view why) {
 
 Result<void> QueryReader::finish() {
   for (const auto& [name, value] : query_) {
-    if (!asked_.contains(name))
-      return fail(ErrorCode::invalid, "the query has a parameter that this address does not take");
+    if (!asked_.contains(name)) return fail(ErrorCode::invalid, "the query has a parameter that this address does not take");
   }
   if (faults_.empty()) return {};
   Error error(ErrorCode::invalid, "the query has faults");

@@ -75,8 +75,4 @@ std::vector<LiveTaskPtr> TaskBoard::queued() const {
   return tasks;
 }
 
-void TaskBoard::wake_dispatcher() {
-  if (!queue_.empty()) dispatch_due_.set();
-}
-
 }  // namespace outhaul::hub

@@ -98,7 +98,8 @@ Task<void> TaskRunner::answer(transport::IncomingChannel incoming, wire::GateDec
   incoming.accept(std::move(accept)).finish();
   ports.log.info("task started", {{"task", task.text()}});
   follower_.on_stream(decision.admitted->stream_id);
-  co_await run_task(task);
+  // Not awaited here: the channel and the signed bytes need not live as long as the task.
+  group_.spawn([this, task] { return run_task(task); });
 }
 
 Task<void> TaskRunner::run_task(TaskId task) {
