@@ -130,7 +130,8 @@ void ConfigReader::read_count(std::string_view key, std::size_t& into, std::size
   std::size_t count = 0;
   if (!entry->value.IsScalar() || !YAML::convert<std::size_t>::decode(entry->value, count) || count < least ||
       count > most) {
-    return state_->note(entry->line, fmt::format("`{}` must be a whole number from {} to {}", key, least, most));
+    return state_->note(entry->line,
+                        fmt::format("`{}` must be a whole number from {} to {}", key, least, most));
   }
   into = count;
 }
@@ -145,13 +146,14 @@ Result<void> ConfigReader::finish(std::span<const RemovedKey> removed) {
   for (const auto& [key, entry] : state_->entries) {
     if (entry.is_read) continue;
     const auto gone = std::ranges::find(removed, key, &RemovedKey::name);
-    state_->note(entry.line, gone == removed.end() ? fmt::format("unknown key `{}`", key)
-                                                   : fmt::format("`{}` was removed: {}", key, gone->replacement));
+    state_->note(entry.line, gone == removed.end()
+                                 ? fmt::format("unknown key `{}`", key)
+                                 : fmt::format("`{}` was removed: {}", key, gone->replacement));
   }
   const auto& faults = state_->faults;
   if (faults.empty()) return {};
-  Error error(ErrorCode::config_invalid, fmt::format("{}: {} fault{}", state_->file_name, faults.size(),
-                                                     faults.size() == 1 ? "" : "s"));
+  Error error(ErrorCode::config_invalid,
+              fmt::format("{}: {} fault{}", state_->file_name, faults.size(), faults.size() == 1 ? "" : "s"));
   for (const auto& [line, text] : faults) {
     error = std::move(error).with("fault", fmt::format("{}:{}: {}", state_->file_name, line, text));
   }

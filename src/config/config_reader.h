@@ -34,8 +34,8 @@ class ConfigReader {
  public:
   static constexpr std::size_t max_bytes = 256 * 1024;
 
-  // `file_name` is for messages. Fails with `config_invalid` when the text is no YAML map; an empty text is one
-  // without keys. Values are never repeated in a message: a file may hold secrets.
+  // `file_name` is for messages. Fails with `config_invalid` when the text is no YAML map; an empty text is
+  // one without keys. Values are never repeated in a message: a file may hold secrets.
   static Result<ConfigReader> parse(std::string_view text, std::string file_name);
   ConfigReader(ConfigReader&&) noexcept;
   ConfigReader& operator=(ConfigReader&&) noexcept;
@@ -43,8 +43,8 @@ class ConfigReader {
 
   // The key `version` must hold this number.
   void require_version(int version);
-  // Each leaves `into` as it is when the key is absent or its value is a fault. A `rule` gives what is wrong with
-  // a text, or an empty string.
+  // Each leaves `into` as it is when the key is absent or its value is a fault. A `rule` gives what is wrong
+  // with a text, or an empty string.
   using Rule = std::function<std::string(const std::string&)>;
   void read_text(std::string_view key, std::string& into, const Rule& rule);
   void read_texts(std::string_view key, std::vector<std::string>& into, const Rule& rule);
@@ -53,7 +53,8 @@ class ConfigReader {
 
   // A fault that concerns several keys; the line is that of `key` when it is there.
   void refuse(std::string_view key, std::string_view why);
-  // `config_invalid` with one detail `fault` for each, in the order of lines; keys that nobody read are faults.
+  // `config_invalid` with one detail `fault` for each, in the order of lines; keys that nobody read are
+  // faults.
   Result<void> finish(std::span<const RemovedKey> removed);
 
  private:

@@ -24,6 +24,7 @@
 #include "hub/tasks/task_signer.h"
 #include "store/database.h"
 #include "transport/carrier.h"
+#include "transport/tunnel.h"
 
 namespace outhaul::hub {
 
@@ -56,7 +57,10 @@ struct Hub::Parts {
   bool is_open = false;
 
   NodeSession::Needs session_needs() {
-    return {ports.executor, registry, board, dispatcher,
+    return {ports.executor,
+            registry,
+            board,
+            dispatcher,
             {ports.clock, ports.log, streams.store(), courier, adoption, ender}};
   }
 };
@@ -94,9 +98,8 @@ void Hub::begin_drain() {
 Task<void> Hub::join() {
   auto& parts = *parts_;
   begin_drain();
-  const auto wait = std::chrono::duration_cast<std::chrono::nanoseconds>(goodbye_retry_after).count();
   Error goodbye(ErrorCode::draining, "the hub is shutting down");
-  co_await parts.nodes.close(std::move(goodbye).with("retry_after_ns", std::to_string(wait)));
+  co_await parts.nodes.close(transport::with_retry_after(std::move(goodbye), goodbye_retry_after));
   parts.loops.cancel();
   co_await parts.loops.join();
   co_await parts.courier.join();
@@ -112,7 +115,9 @@ Admission& Hub::admission() { return parts_->admission; }
 EnrolmentService& Hub::enrolment() { return parts_->enrolment; }
 NodeService& Hub::nodes() { return parts_->nodes; }
 TaskService& Hub::tasks() { return parts_->tasks; }
-StreamSources Hub::stream_sources() { return {parts_->streams.store(), parts_->ports.database, parts_->board}; }
+StreamSources Hub::stream_sources() {
+  return {parts_->streams.store(), parts_->ports.database, parts_->board};
+}
 const HubPorts& Hub::ports() const { return parts_->ports; }
 const HubSettings& Hub::settings() const { return parts_->settings; }
 const HubKeys& Hub::keys() const { return parts_->keys; }

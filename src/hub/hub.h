@@ -1,8 +1,10 @@
 // Hub: the composition of everything behind the HTTPS interface. The program runs it over real ports, the
 // simulation over fakes; both drive it through the same few calls.
 //   runs on  one strand, the executor of its ports
-//   life     start() first; then attach() and the services; begin_drain() and join() before destruction. A crash in
-//            the simulation destroys the frames instead, and the destructor asks nothing of the disk or a peer
+//   life     start() first; then attach() and the services; begin_drain() and join() before destruction. A
+//   crash in
+//            the simulation destroys the frames instead, and the destructor asks nothing of the disk or a
+//            peer
 #pragma once
 
 #include <memory>
@@ -36,7 +38,8 @@ class Hub {
   Hub(const Hub&) = delete;
   Hub& operator=(const Hub&) = delete;
 
-  // Reads back all that is not finished: streams first, then the tasks that own them. Nothing is served before.
+  // Reads back all that is not finished: streams first, then the tasks that own them. Nothing is served
+  // before.
   //   errors  store_foreign: the database belongs to another deployment. Those of the store and the journal
   Task<Result<void>> start();
 
@@ -45,8 +48,8 @@ class Hub {
 
   // No new tasks and no new sessions. What runs on nodes goes on there, and its results are still taken.
   void begin_drain();
-  // Says goodbye to the nodes and ends every coroutine of the hub. After it the hub may be destroyed. To be waited
-  // for also after a start() that failed.
+  // Says goodbye to the nodes and ends every coroutine of the hub. After it the hub may be destroyed. To be
+  // waited for also after a start() that failed.
   Task<void> join();
 
   AccountService& accounts();

@@ -24,14 +24,16 @@ constexpr std::chrono::hours server_certificate_lifetime{24 * 800};
 
 bool is_address(const std::string& name) {
   std::array<unsigned char, sizeof(in6_addr)> address{};
-  return inet_pton(AF_INET, name.c_str(), address.data()) == 1 || inet_pton(AF_INET6, name.c_str(), address.data()) == 1;
+  return inet_pton(AF_INET, name.c_str(), address.data()) == 1 ||
+         inet_pton(AF_INET6, name.c_str(), address.data()) == 1;
 }
 
 void add_host_name(crypto::ServerNames& names) {
   std::array<char, 256> name{};
   if (gethostname(name.data(), name.size() - 1) != 0) return;
   std::string host(name.data());
-  std::ranges::transform(host, host.begin(), [](char c) { return 'A' <= c && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  std::ranges::transform(host, host.begin(),
+                         [](char c) { return 'A' <= c && c <= 'Z' ? static_cast<char>(c + 32) : c; });
   if (crypto::is_dns_name(host)) names.dns.push_back(host);
 }
 
@@ -53,7 +55,8 @@ Result<void> check_empty(const crypto::DataDirectory& data) {
     return fail(ErrorCode::conflict, data.path().string() + " already holds a hub");
   }
   if (std::filesystem::exists(data.file(authority_key_file))) {
-    return fail(ErrorCode::conflict, data.path().string() + " holds the start of an `init` that was cut off: remove it");
+    return fail(ErrorCode::conflict,
+                data.path().string() + " holds the start of an `init` that was cut off: remove it");
   }
   return {};
 }
@@ -65,7 +68,9 @@ struct Mark {
 
 Result<Mark> read_mark(const std::filesystem::path& path) {
   OUTHAUL_TRY(text, crypto::read_trusted_file(path, max_file_bytes));
-  const auto damaged = [&path] { return fail(ErrorCode::config_invalid, path.string() + " is not what `init` wrote"); };
+  const auto damaged = [&path] {
+    return fail(ErrorCode::config_invalid, path.string() + " is not what `init` wrote");
+  };
   auto json = http::JsonReader::parse(text);
   if (!json) return damaged();
   Mark mark;
@@ -78,17 +83,20 @@ Result<Mark> read_mark(const std::filesystem::path& path) {
 
 }  // namespace
 
-Result<HubIdentity> make_identity(const crypto::DataDirectory& data, const std::string& deployment, WallTime now,
-                                  Random& random) {
+Result<HubIdentity> make_identity(const crypto::DataDirectory& data, const std::string& deployment,
+                                  WallTime now, Random& random) {
   if (!crypto::is_dns_name(deployment)) {
-    return fail(ErrorCode::invalid, "the deployment must be a lower-case DNS name, such as outhaul.example.org");
+    return fail(ErrorCode::invalid,
+                "the deployment must be a lower-case DNS name, such as outhaul.example.org");
   }
   OUTHAUL_CHECK(check_empty(data));
   OUTHAUL_TRY(authority,
               crypto::CertificateAuthority::make("Outhaul CA", {now, crypto::authority_lifetime}, random));
   auto signing_key = crypto::SigningKey::generate(random);
-  OUTHAUL_CHECK(crypto::create_private_file(data.file(authority_key_file), authority.key_pem().reveal_for("keep it")));
-  OUTHAUL_CHECK(crypto::create_private_file(data.file(signing_key_file), signing_key.pem().reveal_for("keep it")));
+  OUTHAUL_CHECK(
+      crypto::create_private_file(data.file(authority_key_file), authority.key_pem().reveal_for("keep it")));
+  OUTHAUL_CHECK(
+      crypto::create_private_file(data.file(signing_key_file), signing_key.pem().reveal_for("keep it")));
   OUTHAUL_CHECK(crypto::write_public_file(data.file(authority_file), authority.certificate().pem()));
   return HubIdentity{deployment, KeyId::make(now, random), std::move(authority), std::move(signing_key)};
 }

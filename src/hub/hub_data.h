@@ -38,14 +38,14 @@ struct HubIdentity {
   crypto::SigningKey signing_key;
 };
 
-// Makes keys and authority in an empty data directory; mark_complete() ends it. invalid: the deployment is no DNS
-// name. conflict: there is a whole or a half-made hub already.
-Result<HubIdentity> make_identity(const crypto::DataDirectory& data, const std::string& deployment, WallTime now,
-                                  Random& random);
+// Makes keys and authority in an empty data directory; mark_complete() ends it. invalid: the deployment is no
+// DNS name. conflict: there is a whole or a half-made hub already.
+Result<HubIdentity> make_identity(const crypto::DataDirectory& data, const std::string& deployment,
+                                  WallTime now, Random& random);
 Result<void> mark_complete(const crypto::DataDirectory& data, const HubIdentity& identity);
 
-// not_found: `init` was not run, or not to its end. file_permissions_loose, certificate_invalid, config_invalid: a
-// file is not what was written; the message names it.
+// not_found: `init` was not run, or not to its end. file_permissions_loose, certificate_invalid,
+// config_invalid: a file is not what was written; the message names it.
 Result<HubIdentity> load_identity(const crypto::DataDirectory& data);
 
 // "node.<deployment>": the name that nodes ask for by SNI.
@@ -53,7 +53,7 @@ std::string node_side_name(const std::string& deployment);
 // Certificates are made at each start; only the authority's key is kept.
 Result<ServerIdentity> issue_node_side(const HubIdentity& identity, WallTime now, Random& random);
 // For the deployment, this machine's names, and `more` (DNS names and addresses).
-Result<ServerIdentity> issue_people_side(const HubIdentity& identity, const std::vector<std::string>& more, WallTime now,
-                                         Random& random);
+Result<ServerIdentity> issue_people_side(const HubIdentity& identity, const std::vector<std::string>& more,
+                                         WallTime now, Random& random);
 
 }  // namespace outhaul::hub

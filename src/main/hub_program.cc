@@ -7,8 +7,8 @@
 #include <cstdio>
 #include <filesystem>
 
-#include <boost/asio/io_context.hpp>
 #include <fmt/format.h>
+#include <boost/asio/io_context.hpp>
 
 #include "base/assert.h"
 #include "base/system_clock.h"
@@ -83,15 +83,18 @@ Result<void> init(const HubOptions& options) {
   OUTHAUL_TRY(data, crypto::DataDirectory::create_or_open(options.data, crypto::DataOwner::hub));
   OUTHAUL_TRY(identity, hub::make_identity(data, options.deployment, clock.wall_now(), random));
   OUTHAUL_CHECK(make_directory(data.file(hub::streams_directory)));
-  OUTHAUL_TRY(database, store::SqliteDatabase::create(database_of(data, options.deployment), clock.wall_now()));
+  OUTHAUL_TRY(database,
+              store::SqliteDatabase::create(database_of(data, options.deployment), clock.wall_now()));
   asio::io_context io(1);
   OUTHAUL_TRY(token, run_on_loop(io, add_first_admin(*database, clock.wall_now(), random)));
   const auto token_path = data.file(hub::admin_token_file);
   const auto line = std::string(token.reveal_for("hand it over")) + "\n";
   OUTHAUL_CHECK(crypto::create_private_file(token_path, line));
   OUTHAUL_CHECK(hub::mark_complete(data, identity));
-  fmt::print("deployment      {}\nCA fingerprint  {}\nfirst administrator's API token in {}; delete the file once you have signed in\n",
-             identity.deployment, identity.authority.fingerprint().text(), token_path.string());
+  fmt::print(
+      "deployment      {}\nCA fingerprint  {}\nfirst administrator's API token in {}; delete the file once "
+      "you have signed in\n",
+      identity.deployment, identity.authority.fingerprint().text(), token_path.string());
   return {};
 }
 
@@ -144,7 +147,8 @@ Result<void> HubProcess::open(hub::HubIdentity identity) {
   OUTHAUL_CHECK(make_tls(identity));
   const auto streams = data_.file(hub::streams_directory);
   OUTHAUL_CHECK(make_directory(streams));
-  OUTHAUL_TRY(database, store::SqliteDatabase::open(database_of(data_, identity.deployment), clock_.wall_now()));
+  OUTHAUL_TRY(database,
+              store::SqliteDatabase::open(database_of(data_, identity.deployment), clock_.wall_now()));
   database_ = std::move(database);
   disk_.emplace(io_.get_executor(), streams);
   hub::HubKeys keys{std::move(identity.authority), identity.signing_key_id, std::move(identity.signing_key)};
@@ -219,7 +223,8 @@ Result<void> HubProcess::announce(const http::ListenAddress& address) {
   const bool is_any = address.host == "0.0.0.0" || address.host == "::";
   const http::Url url{is_any ? "127.0.0.1" : address.host, address.port};
   const auto fingerprint = hub_->keys().authority.fingerprint().text();
-  log_.info("serving", {{"address", address.text()}, {"deployment", config_.settings.deployment},
+  log_.info("serving", {{"address", address.text()},
+                        {"deployment", config_.settings.deployment},
                         {"ca_fingerprint", fingerprint}});
   notify_service_manager("READY=1");
   if (options_.ready_file.empty()) return {};

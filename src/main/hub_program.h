@@ -1,5 +1,5 @@
-// What outhaul-hub does, one function a command. Each gives the process's exit status after saying on standard error
-// what was wrong.
+// What outhaul-hub does, one function a command. Each gives the process's exit status after saying on
+// standard error what was wrong.
 #pragma once
 
 #include <string>

@@ -13,17 +13,20 @@ int main(int argc, char** argv) {
     command.add_option("--data", options.data, "The hub's data directory")->required();
   };
   const auto add_config = [&options](CLI::App& command) {
-    command.add_option("--config", options.config_file, "hub.yaml; else /etc/outhaul/hub.yaml, if there is one");
+    command.add_option("--config", options.config_file,
+                       "hub.yaml; else /etc/outhaul/hub.yaml, if there is one");
   };
   auto& init = *app.add_subcommand("init", "Make a new deployment in an empty directory");
   add_data(init);
-  init.add_option("--deployment", options.deployment, "Its DNS name, such as outhaul.example.org")->required();
+  init.add_option("--deployment", options.deployment, "Its DNS name, such as outhaul.example.org")
+      ->required();
   auto& serve = *app.add_subcommand("serve", "Serve people and nodes until SIGTERM");
   add_data(serve);
   add_config(serve);
   serve.add_option("--listen", options.listen, "ADDRESS:PORT; port 0 is any");
   serve.add_option("--ready-file", options.ready_file, "Written as JSON once the hub serves");
-  auto& check = *app.add_subcommand("check", "Read configuration, keys and database, change nothing, name every fault");
+  auto& check =
+      *app.add_subcommand("check", "Read configuration, keys and database, change nothing, name every fault");
   add_data(check);
   add_config(check);
   CLI11_PARSE(app, argc, argv);

@@ -28,11 +28,14 @@ NewApiToken make_token(WallTime now, Random& random) {
 
 }  // namespace
 
-bool is_legal_name(std::string_view name) { return wire::Target::make(wire::TargetKind::tool, name).has_value(); }
+bool is_legal_name(std::string_view name) {
+  return wire::Target::make(wire::TargetKind::tool, name).has_value();
+}
 
 Task<Result<store::AccountRow>> AccountService::create(std::string name, store::Role role) {
   if (!is_legal_name(name)) {
-    co_return fail(ErrorCode::invalid, "name: 1 to 63 of a-z, 0-9, _ and -, from a letter to a letter or digit");
+    co_return fail(ErrorCode::invalid,
+                   "name: 1 to 63 of a-z, 0-9, _ and -, from a letter to a letter or digit");
   }
   const auto now = clock_.wall_now();
   store::AccountRow row{AccountId::make(now, random_), std::move(name), role, now, std::nullopt};
@@ -47,7 +50,9 @@ Task<Result<store::Page<store::AccountRow>>> AccountService::list(store::PageReq
 }
 
 Task<Result<store::AccountRow>> AccountService::find(std::string account) {
-  auto work = [account = std::move(account)](store::ReadTransaction& tx) { return find_account(tx.accounts, account); };
+  auto work = [account = std::move(account)](store::ReadTransaction& tx) {
+    return find_account(tx.accounts, account);
+  };
   co_return co_await database_.read(std::move(work));
 }
 
@@ -71,7 +76,8 @@ Task<Result<NewApiToken>> AccountService::create_token(TokenWish wish) {
   made.row.name = std::move(wish.name);
   made.row.role = wish.role;
   if (wish.expires_in) made.row.expires_at = made.row.created_at + *wish.expires_in;
-  auto work = [row = made.row, account = std::move(wish.account)](store::Transaction& tx) -> Result<AccountId> {
+  auto work = [row = made.row,
+               account = std::move(wish.account)](store::Transaction& tx) -> Result<AccountId> {
     OUTHAUL_TRY(owner, find_account(tx.accounts, account));
     if (owner.disabled_at) return fail(ErrorCode::conflict, "the account is disabled");
     auto token = row;
@@ -84,7 +90,8 @@ Task<Result<NewApiToken>> AccountService::create_token(TokenWish wish) {
   co_return std::move(made);
 }
 
-Task<Result<store::Page<store::ApiTokenRow>>> AccountService::list_tokens(AccountId account, store::PageRequest page) {
+Task<Result<store::Page<store::ApiTokenRow>>> AccountService::list_tokens(AccountId account,
+                                                                          store::PageRequest page) {
   auto work = [account = std::move(account), page = std::move(page)](store::ReadTransaction& tx) {
     return tx.api_tokens.list(account, page);
   };
@@ -94,7 +101,8 @@ Task<Result<store::Page<store::ApiTokenRow>>> AccountService::list_tokens(Accoun
 }
 
 Task<Result<void>> AccountService::revoke_token(ApiTokenId id, Principal principal) {
-  auto work = [id, principal = std::move(principal), now = clock_.wall_now()](store::Transaction& tx) -> Result<void> {
+  auto work = [id, principal = std::move(principal),
+               now = clock_.wall_now()](store::Transaction& tx) -> Result<void> {
     OUTHAUL_TRY(row, tx.api_tokens.find(id));
     if (!row || !principal.may_see(row->account)) return fail(ErrorCode::not_found, "no such token");
     return tx.api_tokens.revoke(id, now);
@@ -106,8 +114,8 @@ Task<Result<void>> AccountService::revoke_token(ApiTokenId id, Principal princip
 
 Result<NewApiToken> make_first_admin(store::Transaction& tx, WallTime now, Random& random) {
   auto made = make_token(now, random);
-  const store::AccountRow account{AccountId::make(now, random), std::string(first_admin_name), store::Role::admin, now,
-                                  std::nullopt};
+  const store::AccountRow account{AccountId::make(now, random), std::string(first_admin_name),
+                                  store::Role::admin, now, std::nullopt};
   made.row.account = account.id;
   made.row.name = "first administrator";
   made.row.role = store::Role::admin;

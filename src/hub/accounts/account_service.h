@@ -1,5 +1,5 @@
-// AccountService: accounts and their API tokens. What an administrator may do with them; whether somebody is one was
-// decided by Admission before.
+// AccountService: accounts and their API tokens. What an administrator may do with them; whether somebody is
+// one was decided by Admission before.
 //   runs on  the hub's strand
 #pragma once
 
@@ -34,8 +34,8 @@ class AccountService {
   Task<Result<store::Page<store::AccountRow>>> list(store::PageRequest page);
   // By id or name. not_found.
   Task<Result<store::AccountRow>> find(std::string account);
-  // By id or name; its tokens stop working with the next request. not_found; conflict: it is `self`, who would lock
-  // itself out.
+  // By id or name; its tokens stop working with the next request. not_found; conflict: it is `self`, who
+  // would lock itself out.
   Task<Result<store::AccountRow>> disable(std::string account, AccountId self);
 
   struct TokenWish {

@@ -39,7 +39,8 @@ Task<Result<Principal>> Admission::admit(RequestFacts facts, Action action) {
     co_return fail(ErrorCode::unauthenticated, "no `Authorization: Bearer` header came with the request");
   }
   if (!facts.authorization.starts_with(scheme)) {
-    co_return fail(ErrorCode::unauthenticated, "the `Authorization` header is not of the form `Bearer <token>`");
+    co_return fail(ErrorCode::unauthenticated,
+                   "the `Authorization` header is not of the form `Bearer <token>`");
   }
   OUTHAUL_CO_TRY(token, crypto::parse_api_token(facts.authorization.substr(scheme.size())));
   const auto hash = crypto::sha256(token.reveal_for("look up its hash"));

@@ -24,7 +24,8 @@ class Admission {
   Admission(const Executor& executor, AsyncClock& clock, store::Database& database);
 
   // The sender, when it may do `action`.
-  //   errors  unauthenticated: no token, a malformed, unknown, revoked or expired one, or a disabled account; the
+  //   errors  unauthenticated: no token, a malformed, unknown, revoked or expired one, or a disabled account;
+  //   the
   //           message is the same for all but the first two, so that nobody learns which tokens once existed
   //           denied: a lesser role than the action needs
   //           those of the database

@@ -85,13 +85,21 @@ void add_account_routes(RouteTable& table, Hub& hub) {
   table.add(Method::get, "/accounts", "list_accounts", Action::manage_accounts,
             [&hub](http::RequestContext& context, Principal) { return list_accounts(hub, context); });
   table.add(Method::post, "/accounts/{id}/disable", "disable_account", Action::manage_accounts,
-            [&hub](http::RequestContext& context, Principal who) { return disable_account(hub, context, std::move(who)); });
+            [&hub](http::RequestContext& context, Principal who) {
+              return disable_account(hub, context, std::move(who));
+            });
   table.add(Method::post, "/tokens", "create_token", Action::manage_accounts,
-            [&hub](http::RequestContext& context, Principal who) { return create_token(hub, context, std::move(who)); });
+            [&hub](http::RequestContext& context, Principal who) {
+              return create_token(hub, context, std::move(who));
+            });
   table.add(Method::get, "/tokens", "list_tokens", Action::use_own_tokens,
-            [&hub](http::RequestContext& context, Principal who) { return list_tokens(hub, context, std::move(who)); });
+            [&hub](http::RequestContext& context, Principal who) {
+              return list_tokens(hub, context, std::move(who));
+            });
   table.add(Method::del, "/tokens/{id}", "delete_token", Action::use_own_tokens,
-            [&hub](http::RequestContext& context, Principal who) { return delete_token(hub, context, std::move(who)); });
+            [&hub](http::RequestContext& context, Principal who) {
+              return delete_token(hub, context, std::move(who));
+            });
 }
 
 }  // namespace outhaul::hub

@@ -113,13 +113,16 @@ void add_node_routes(RouteTable& table, Hub& hub) {
   table.add_public(Method::post, "/api/v1/enroll", "enroll_node",
                    [&hub](http::RequestContext& context) { return enrol(hub, context); });
   table.add(Method::post, "/node-tokens", "create_node_token", Action::manage_nodes,
-            [&hub](http::RequestContext& context, Principal who) { return create_node_token(hub, context, std::move(who)); });
+            [&hub](http::RequestContext& context, Principal who) {
+              return create_node_token(hub, context, std::move(who));
+            });
   table.add(Method::get, "/node-tokens", "list_node_tokens", Action::manage_nodes,
             [&hub](http::RequestContext& context, Principal) { return list_node_tokens(hub, context); });
   table.add(Method::get, "/nodes", "list_nodes", Action::see_nodes,
             [&hub](http::RequestContext& context, Principal) { return list_nodes(hub, context); });
-  table.add(Method::get, "/nodes/{id}", "get_node", Action::see_nodes,
-            [&hub](http::RequestContext& context, Principal) { return get_node(hub, context.path_value("id")); });
+  table.add(
+      Method::get, "/nodes/{id}", "get_node", Action::see_nodes,
+      [&hub](http::RequestContext& context, Principal) { return get_node(hub, context.path_value("id")); });
   table.add(Method::del, "/nodes/{id}", "remove_node", Action::manage_nodes,
             [&hub](http::RequestContext& context, Principal) { return remove_node(hub, context); });
   table.add(Method::post, "/nodes/{id}/drain", "drain_node", Action::manage_nodes,

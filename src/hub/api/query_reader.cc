@@ -37,7 +37,8 @@ std::optional<std::uint64_t> QueryReader::number(std::string_view name) {
   return number;
 }
 
-std::optional<std::chrono::nanoseconds> QueryReader::duration(std::string_view name, std::chrono::nanoseconds most) {
+std::optional<std::chrono::nanoseconds> QueryReader::duration(std::string_view name,
+                                                              std::chrono::nanoseconds most) {
   const auto value = find(name);
   if (!value) return std::nullopt;
   const auto span = parse_duration(*value);
@@ -64,7 +65,8 @@ void QueryReader::refuse(std::string_view name, std::string_view why) {
 
 Result<void> QueryReader::finish() {
   for (const auto& [name, value] : query_) {
-    if (!asked_.contains(name)) return fail(ErrorCode::invalid, "the query has a parameter that this address does not take");
+    if (!asked_.contains(name))
+      return fail(ErrorCode::invalid, "the query has a parameter that this address does not take");
   }
   if (faults_.empty()) return {};
   Error error(ErrorCode::invalid, "the query has faults");

@@ -1,5 +1,5 @@
-// QueryReader: strict reading of a request's query. Getters note a fault and give the default; finish() names every
-// fault at once, and every parameter that nobody asked for.
+// QueryReader: strict reading of a request's query. Getters note a fault and give the default; finish() names
+// every fault at once, and every parameter that nobody asked for.
 #pragma once
 
 #include <chrono>

@@ -23,7 +23,8 @@ Task<void> answer(http::RequestContext& context, Result<http::Response> response
 
 void RouteTable::add(http::Method method, std::string_view path, std::string name, Action action,
                      PlainHandler handler) {
-  auto protect = [&admission = admission_, action, handler = std::move(handler)](http::RequestContext& context) -> Task<void> {
+  auto protect = [&admission = admission_, action,
+                  handler = std::move(handler)](http::RequestContext& context) -> Task<void> {
     auto principal = co_await admission.admit(facts_of(context), action);
     if (!principal) co_return co_await context.respond_error(std::move(principal).error());
     co_await answer(context, co_await handler(context, std::move(*principal)));
@@ -33,7 +34,8 @@ void RouteTable::add(http::Method method, std::string_view path, std::string nam
 
 void RouteTable::add_streaming(http::Method method, std::string_view path, std::string name, Action action,
                                StreamingHandler handler) {
-  auto protect = [&admission = admission_, action, handler = std::move(handler)](http::RequestContext& context) -> Task<void> {
+  auto protect = [&admission = admission_, action,
+                  handler = std::move(handler)](http::RequestContext& context) -> Task<void> {
     auto principal = co_await admission.admit(facts_of(context), action);
     if (!principal) co_return co_await context.respond_error(std::move(principal).error());
     auto answered = co_await handler(context, std::move(*principal));
@@ -42,7 +44,8 @@ void RouteTable::add_streaming(http::Method method, std::string_view path, std::
   entries_.push_back({{method, full(path), std::move(name), std::move(protect)}, action});
 }
 
-void RouteTable::add_public(http::Method method, std::string pattern, std::string name, PublicHandler handler) {
+void RouteTable::add_public(http::Method method, std::string pattern, std::string name,
+                            PublicHandler handler) {
   auto open = [handler = std::move(handler)](http::RequestContext& context) -> Task<void> {
     co_await answer(context, co_await handler(context));
   };

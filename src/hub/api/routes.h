@@ -1,5 +1,5 @@
-// The routes of the HTTPS interface. Every one is either protected, and then passes Admission with exactly one Action,
-// or stands on the list of public ones; there is no third way to make a route.
+// The routes of the HTTPS interface. Every one is either protected, and then passes Admission with exactly
+// one Action, or stands on the list of public ones; there is no third way to make a route.
 //   source  docs/openapi.json
 #pragma once
 
@@ -38,7 +38,8 @@ class RouteTable {
                      StreamingHandler handler);
   // `pattern` is the whole path.
   void add_public(http::Method method, std::string pattern, std::string name, PublicHandler handler);
-  void add_public_streaming(http::Method method, std::string pattern, std::string name, http::Handler handler);
+  void add_public_streaming(http::Method method, std::string pattern, std::string name,
+                            http::Handler handler);
 
   const std::vector<Entry>& entries() const { return entries_; }
   http::Router router() const;

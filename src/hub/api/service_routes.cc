@@ -30,7 +30,9 @@ http::Response meta_response(Hub& hub) {
 
 http::Response whoami_response(const Principal& principal, const std::string& deployment) {
   http::JsonWriter json;
-  json.begin_object().field("account_id", principal.account.text()).field("account_name", principal.account_name);
+  json.begin_object()
+      .field("account_id", principal.account.text())
+      .field("account_name", principal.account_name);
   json.field("token_id", principal.token.text()).field("role", name_of(principal.role));
   json.field("deployment", deployment).end_object();
   return http::json_response(200, std::move(json).take_text());
@@ -50,8 +52,9 @@ Task<void> open_tunnel(Hub& hub, http::RequestContext& context) {
 
 void add_service_routes(RouteTable& table, Hub& hub) {
   table.add_public(http::Method::get, "/healthz", "health", health);
-  table.add_public(http::Method::get, "/api/v1/meta", "get_meta",
-                   [&hub](http::RequestContext&) -> Task<Result<http::Response>> { co_return meta_response(hub); });
+  table.add_public(
+      http::Method::get, "/api/v1/meta", "get_meta",
+      [&hub](http::RequestContext&) -> Task<Result<http::Response>> { co_return meta_response(hub); });
   table.add_public_streaming(http::Method::get, std::string(transport::tunnel_path), "open_tunnel",
                              [&hub](http::RequestContext& context) { return open_tunnel(hub, context); });
   table.add(http::Method::get, "/whoami", "whoami", Action::see_self,

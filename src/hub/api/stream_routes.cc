@@ -45,9 +45,10 @@ Task<Result<void>> read_stream(Hub& hub, http::RequestContext& context, Principa
 }  // namespace
 
 void add_stream_routes(RouteTable& table, Hub& hub) {
-  table.add_streaming(
-      http::Method::get, "/streams/{id}", "read_stream", Action::run_tasks,
-      [&hub](http::RequestContext& context, Principal who) { return read_stream(hub, context, std::move(who)); });
+  table.add_streaming(http::Method::get, "/streams/{id}", "read_stream", Action::run_tasks,
+                      [&hub](http::RequestContext& context, Principal who) {
+                        return read_stream(hub, context, std::move(who));
+                      });
 }
 
 }  // namespace outhaul::hub

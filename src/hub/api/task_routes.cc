@@ -46,7 +46,8 @@ Task<Result<store::TaskRow>> load_visible(Hub& hub, TaskId id, Principal princip
 Result<std::optional<IdempotencyKey>> key_of(const http::Request& request, ByteView body) {
   const auto key = request.headers.find("Idempotency-Key");
   if (!key) return std::optional<IdempotencyKey>();
-  if (key->empty() || key->size() > max_key_bytes) return fail(ErrorCode::invalid, "Idempotency-Key: 1 to 128 bytes");
+  if (key->empty() || key->size() > max_key_bytes)
+    return fail(ErrorCode::invalid, "Idempotency-Key: 1 to 128 bytes");
   return std::optional(IdempotencyKey{std::string(*key), crypto::sha256(body)});
 }
 
@@ -154,8 +155,9 @@ struct SignalWord {
   int number;
 };
 constexpr std::array signal_words = {
-    SignalWord{"TERM", SIGTERM}, SignalWord{"INT", SIGINT},   SignalWord{"HUP", SIGHUP},  SignalWord{"QUIT", SIGQUIT},
-    SignalWord{"USR1", SIGUSR1}, SignalWord{"USR2", SIGUSR2}, SignalWord{"KILL", SIGKILL},
+    SignalWord{"TERM", SIGTERM}, SignalWord{"INT", SIGINT},   SignalWord{"HUP", SIGHUP},
+    SignalWord{"QUIT", SIGQUIT}, SignalWord{"USR1", SIGUSR1}, SignalWord{"USR2", SIGUSR2},
+    SignalWord{"KILL", SIGKILL},
 };
 
 Result<CancelWish> read_cancel(ByteView body, CancelWish wish) {
@@ -208,7 +210,8 @@ Answer append_stdin(Hub& hub, http::RequestContext& context, Principal principal
   co_return http::json_response(200, std::move(json).take_text());
 }
 
-Task<Result<void>> send_states(Hub& hub, http::EventWriter& events, TaskId id, std::optional<store::TaskState> seen) {
+Task<Result<void>> send_states(Hub& hub, http::EventWriter& events, TaskId id,
+                               std::optional<store::TaskState> seen) {
   while (true) {
     OUTHAUL_CO_TRY(row, co_await hub.tasks().wait_change(id, seen));
     const bool is_news = row.state != seen;
@@ -224,15 +227,16 @@ Task<Result<void>> send_states(Hub& hub, http::EventWriter& events, TaskId id, s
   }
 }
 
-// The id of an event is the state that it tells: after a break, and after a restart of the hub, the client hears of
-// the present state when it is another.
+// The id of an event is the state that it tells: after a break, and after a restart of the hub, the client
+// hears of the present state when it is another.
 Task<Result<void>> watch_task(Hub& hub, http::RequestContext& context, Principal principal) {
   using namespace asio::experimental::awaitable_operators;  // NOLINT: the operators are the interface
   OUTHAUL_CO_TRY(id, TaskId::parse(context.path_value("id")));
   OUTHAUL_CO_CHECK(co_await load_visible(hub, id, std::move(principal)));
   const auto seen = store::find_task_state(context.request().headers.value_or_empty("Last-Event-ID"));
   OUTHAUL_CO_TRY(events, co_await http::EventWriter::start(context, hub.ports().clock));
-  static_cast<void>(co_await (send_states(hub, *events, id, seen) || events->keep_alive() || context.client_left()));
+  static_cast<void>(
+      co_await (send_states(hub, *events, id, seen) || events->keep_alive() || context.client_left()));
   co_return Result<void>();
 }
 
@@ -242,25 +246,24 @@ void add_task_routes(RouteTable& table, Hub& hub) {
   using http::Method;
   using http::RequestContext;
   const auto action = Action::run_tasks;
-  table.add_streaming(Method::post, "/tasks", "create_task", action, [&hub](RequestContext& context, Principal who) {
-    return create_task(hub, context, std::move(who));
-  });
+  table.add_streaming(
+      Method::post, "/tasks", "create_task", action,
+      [&hub](RequestContext& context, Principal who) { return create_task(hub, context, std::move(who)); });
   table.add(Method::get, "/tasks", "list_tasks", action, [&hub](RequestContext& context, Principal who) {
     return list_tasks(hub, context, std::move(who));
   });
   table.add(Method::get, "/tasks/{id}", "get_task", action, [&hub](RequestContext& context, Principal who) {
     return get_task(hub, context, std::move(who));
   });
-  table.add(Method::post, "/tasks/{id}/cancel", "cancel_task", action, [&hub](RequestContext& context, Principal who) {
-    return cancel_task(hub, context, std::move(who));
-  });
-  table.add(Method::put, "/tasks/{id}/stdin", "append_stdin", action, [&hub](RequestContext& context, Principal who) {
-    return append_stdin(hub, context, std::move(who));
-  });
-  table.add_streaming(Method::get, "/tasks/{id}/events", "watch_task", action,
-                      [&hub](RequestContext& context, Principal who) {
-                        return watch_task(hub, context, std::move(who));
-                      });
+  table.add(
+      Method::post, "/tasks/{id}/cancel", "cancel_task", action,
+      [&hub](RequestContext& context, Principal who) { return cancel_task(hub, context, std::move(who)); });
+  table.add(
+      Method::put, "/tasks/{id}/stdin", "append_stdin", action,
+      [&hub](RequestContext& context, Principal who) { return append_stdin(hub, context, std::move(who)); });
+  table.add_streaming(
+      Method::get, "/tasks/{id}/events", "watch_task", action,
+      [&hub](RequestContext& context, Principal who) { return watch_task(hub, context, std::move(who)); });
 }
 
 }  // namespace outhaul::hub

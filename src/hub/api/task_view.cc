@@ -11,7 +11,9 @@ namespace {
 
 void write_common(http::JsonWriter& json, const TaskFacts& facts) {
   const auto& row = facts.row;
-  json.field("id", row.id.text()).field("account_id", row.owner.text()).field("state", store::name_of(row.state));
+  json.field("id", row.id.text())
+      .field("account_id", row.owner.text())
+      .field("state", store::name_of(row.state));
   json.field("summary", row.action_summary);
   write_text_or_null(json, "error_code", row.error_code);
   write_text_or_null(json, "node_id", row.node.text());
@@ -69,7 +71,8 @@ void write_end(http::JsonWriter& json, const wire::TaskEnd& end) {
   const auto* failed = std::get_if<wire::Failed>(&end);
   exited != nullptr ? json.field("exit_code", exited->code) : json.key("exit_code").null();
   signalled != nullptr ? json.field("signal", signalled->signal) : json.key("signal").null();
-  write_text_or_null(json, "error_code", failed != nullptr ? std::string(name_of(failed->code)) : std::string());
+  write_text_or_null(json, "error_code",
+                     failed != nullptr ? std::string(name_of(failed->code)) : std::string());
   write_text_or_null(json, "error_message", failed != nullptr ? failed->message : std::string());
 }
 
@@ -79,7 +82,8 @@ void write_result(http::JsonWriter& json, const wire::TaskResult& result) {
   write_time(json, "started_at", result.started_at);
   write_time(json, "ended_at", result.ended_at);
   json.field("duration_ns", result.used.wall.count()).field("user_cpu_ns", result.used.user_cpu.count());
-  json.field("system_cpu_ns", result.used.system_cpu.count()).field("max_rss_bytes", result.used.max_rss_bytes);
+  json.field("system_cpu_ns", result.used.system_cpu.count())
+      .field("max_rss_bytes", result.used.max_rss_bytes);
   json.field("stdout_bytes", result.out.bytes).field("stderr_bytes", result.err.bytes);
   json.field("stdout_sha256", to_hex(result.out.sha256)).field("stderr_sha256", to_hex(result.err.sha256));
   json.field("bytes_left_out", result.bytes_left_out).field("processes_killed", result.processes_killed);

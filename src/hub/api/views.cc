@@ -33,7 +33,9 @@ void write_node_token_fields(http::JsonWriter& json, const store::EnrolmentToken
 
 void write_load(http::JsonWriter& json, const v1::Load& load) {
   json.key("load").begin_object();
-  json.field("running", load.running()).field("slots", load.slots()).field("load_average", load.load_average());
+  json.field("running", load.running())
+      .field("slots", load.slots())
+      .field("load_average", load.load_average());
   json.field("spool_bytes", load.spool_bytes()).field("disk_free_bytes", load.disk_free_bytes());
   json.field("failed_tasks", load.failed_tasks()).field("crashes", load.crashes());
   json.end_object();
@@ -51,7 +53,9 @@ std::string platform_of(const NodeRecord& record) {
 
 }  // namespace
 
-void write_time(http::JsonWriter& json, std::string_view key, WallTime time) { json.field(key, time_text(time)); }
+void write_time(http::JsonWriter& json, std::string_view key, WallTime time) {
+  json.field(key, time_text(time));
+}
 
 void write_time(http::JsonWriter& json, std::string_view key, std::optional<WallTime> time) {
   if (time) return write_time(json, key, *time);
@@ -113,7 +117,8 @@ void write_node(http::JsonWriter& json, const NodeRecord& record) {
   } else {
     json.key("load").null();
   }
-  write_text_or_null(json, "session_id", record.attachment ? record.attachment->session.text() : std::string());
+  write_text_or_null(json, "session_id",
+                     record.attachment ? record.attachment->session.text() : std::string());
   write_time(json, "attached_at", record.attachment ? std::optional(record.attachment->since) : std::nullopt);
   const bool was_seen = record.last_seen_at != WallTime();
   write_time(json, "last_seen_at", was_seen ? std::optional(record.last_seen_at) : std::nullopt);

@@ -1,5 +1,5 @@
-// Views: each noun as JSON, in one place. docs/openapi.json has the schemas. No secret passes here but those of a
-// thing just made, and those only once.
+// Views: each noun as JSON, in one place. docs/openapi.json has the schemas. No secret passes here but those
+// of a thing just made, and those only once.
 #pragma once
 
 #include <functional>

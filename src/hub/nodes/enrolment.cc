@@ -12,15 +12,21 @@ namespace outhaul::hub {
 namespace {
 
 std::unexpected<Error> token_invalid() {
-  return fail(ErrorCode::enrolment_token_invalid, "the enrolment token is unknown, expired or used by another key");
+  return fail(ErrorCode::enrolment_token_invalid,
+              "the enrolment token is unknown, expired or used by another key");
 }
 
 Result<void> check_wish(const NodeTokenWish& wish) {
   if (!is_legal_name(wish.pool)) return fail(ErrorCode::invalid, "pool: not a legal name");
-  if (wish.labels.size() > EnrolmentService::max_labels) return fail(ErrorCode::invalid, "labels: more than 32");
-  const auto is_legal = [](const auto& label) { return is_legal_name(label.first) && label.second.size() <= 63; };
-  if (!std::ranges::all_of(wish.labels, is_legal)) return fail(ErrorCode::invalid, "labels: not a legal name or value");
-  if (!std::ranges::all_of(wish.planes, [](const auto& plane) { return wire::parse_plane(plane).has_value(); })) {
+  if (wish.labels.size() > EnrolmentService::max_labels)
+    return fail(ErrorCode::invalid, "labels: more than 32");
+  const auto is_legal = [](const auto& label) {
+    return is_legal_name(label.first) && label.second.size() <= 63;
+  };
+  if (!std::ranges::all_of(wish.labels, is_legal))
+    return fail(ErrorCode::invalid, "labels: not a legal name or value");
+  if (!std::ranges::all_of(wish.planes,
+                           [](const auto& plane) { return wire::parse_plane(plane).has_value(); })) {
     return fail(ErrorCode::invalid, "planes: unknown plane");
   }
   return {};
@@ -89,14 +95,17 @@ Result<void> EnrolmentService::check(const EnrolmentRequest& request) const {
   }
   OUTHAUL_TRY(key, crypto::VerifyKey::parse(request.signing_key));
   if (!key.verify(crypto::enrolment_statement(request.token, request.csr_pem), request.proof)) {
-    return fail(ErrorCode::certificate_invalid, "proof: not a signature by the signing key over this request");
+    return fail(ErrorCode::certificate_invalid,
+                "proof: not a signature by the signing key over this request");
   }
   return {};
 }
 
 // Spares strangers with a bad token the cost of certificates; redeem() decides.
 Task<Result<store::EnrolmentTokenRow>> EnrolmentService::find_usable_token(Bytes hash) {
-  auto work = [hash = std::move(hash)](store::ReadTransaction& tx) { return tx.enrolment_tokens.find_by_hash(hash); };
+  auto work = [hash = std::move(hash)](store::ReadTransaction& tx) {
+    return tx.enrolment_tokens.find_by_hash(hash);
+  };
   OUTHAUL_CO_TRY(token, co_await database_.read(std::move(work)));
   if (!token || clock_.wall_now() >= token->expires_at) co_return token_invalid();
   co_return std::move(*token);
@@ -110,7 +119,8 @@ Result<EnrolmentService::Candidate> EnrolmentService::make_candidate(const Enrol
   const crypto::NodeIdentity identity{settings_.deployment, NodeId::make(now, random_)};
   OUTHAUL_TRY(certificate,
               keys_.authority.issue_node(csr, identity, {now, crypto::node_certificate_lifetime}, random_));
-  OUTHAUL_TRY(signing, keys_.authority.issue_signing(key, identity, {now, crypto::authority_lifetime}, random_));
+  OUTHAUL_TRY(signing,
+              keys_.authority.issue_signing(key, identity, {now, crypto::authority_lifetime}, random_));
   Candidate candidate;
   auto& node = candidate.node;
   node.id = identity.node;

@@ -41,17 +41,19 @@ class EnrolmentService {
  public:
   static constexpr std::size_t max_labels = 32;
 
-  EnrolmentService(const HubPorts& ports, const HubSettings& settings, const HubKeys& keys, NodeRegistry& registry);
+  EnrolmentService(const HubPorts& ports, const HubSettings& settings, const HubKeys& keys,
+                   NodeRegistry& registry);
 
   // errors  invalid: a pool or label name breaks the rule of names, or there are too many labels
   Task<Result<NewNodeToken>> create_token(NodeTokenWish wish);
   Task<Result<store::Page<store::EnrolmentTokenRow>>> list_tokens(store::PageRequest page);
 
-  // Makes the node and gives the answer as JSON (docs/openapi.json, Enrolment). The same keys get the same answer
-  // until the token expires, so that a lost reply strands nobody.
-  //   errors  enrolment_token_invalid: unknown, expired, of another deployment, or used by other keys; one message
-  //           for all. certificate_invalid: the request or the proof does not hold. invalid: the name or the key.
-  //           name_taken
+  // Makes the node and gives the answer as JSON (docs/openapi.json, Enrolment). The same keys get the same
+  // answer until the token expires, so that a lost reply strands nobody.
+  //   errors  enrolment_token_invalid: unknown, expired, of another deployment, or used by other keys; one
+  //   message
+  //           for all. certificate_invalid: the request or the proof does not hold. invalid: the name or the
+  //           key. name_taken
   Task<Result<Bytes>> enrol(EnrolmentRequest request);
 
  private:

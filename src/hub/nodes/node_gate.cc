@@ -11,8 +11,7 @@ constexpr Duration drain_retry = std::chrono::seconds(2);
 constexpr std::string_view features[] = {"streams", "stdin"};
 
 Error draining() {
-  const auto wait = std::chrono::duration_cast<std::chrono::nanoseconds>(drain_retry).count();
-  return Error(ErrorCode::draining, "the hub is shutting down").with("retry_after_ns", std::to_string(wait));
+  return transport::with_retry_after(Error(ErrorCode::draining, "the hub is shutting down"), drain_retry);
 }
 
 // What the database says of streams that are no longer in the store.
@@ -55,14 +54,16 @@ Task<Result<v1::Welcome>> NodeGate::admit(const wire::HelloFacts& facts, const t
   if (welcomed && !is_draining_ && needs_.registry.find(facts.node) != nullptr) co_return std::move(welcomed);
   places_.leave(facts.node, newcomer.session);
   if (!welcomed) co_return fail(welcomed.error());
-  co_return fail(is_draining_ ? draining() : Error(ErrorCode::node_removed, "this node was removed from the hub"));
+  co_return fail(is_draining_ ? draining()
+                              : Error(ErrorCode::node_removed, "this node was removed from the hub"));
 }
 
 void NodeGate::abandon(const wire::HelloFacts& facts, const v1::Welcome& welcome) {
   places_.leave(facts.node, SessionId::assume(welcome.session_id()));
 }
 
-Result<void> NodeGate::check_identity(const wire::HelloFacts& facts, const transport::CarrierPeer& peer) const {
+Result<void> NodeGate::check_identity(const wire::HelloFacts& facts,
+                                      const transport::CarrierPeer& peer) const {
   if (peer.tls_uri.empty()) return fail(ErrorCode::unauthenticated, "the node showed no TLS certificate");
   const auto* record = needs_.registry.find(facts.node);
   if (record == nullptr) return fail(ErrorCode::node_removed, "this node was removed from the hub");
@@ -90,8 +91,8 @@ Task<Result<void>> NodeGate::take_place(const NodeId& node, const wire::Claimant
   co_return Result<void>();
 }
 
-// The probe is a child of the session that it asks, so that neither outlives the other; a session that ends meanwhile
-// is as good as silent.
+// The probe is a child of the session that it asks, so that neither outlives the other; a session that ends
+// meanwhile is as good as silent.
 Task<bool> NodeGate::is_alive(SessionId session) {
   const auto found = sessions_.find(session);
   if (found == sessions_.end()) co_return false;
@@ -125,7 +126,9 @@ Task<Result<v1::Welcome>> NodeGate::welcome(const wire::HelloFacts& facts, const
       *message.add_positions() = wire_position(id, totals->incarnation, totals->durable);
     }
   }
-  auto work = [elsewhere = std::move(elsewhere)](store::ReadTransaction& tx) { return find_archived(tx, elsewhere); };
+  auto work = [elsewhere = std::move(elsewhere)](store::ReadTransaction& tx) {
+    return find_archived(tx, elsewhere);
+  };
   OUTHAUL_CO_TRY(archived, co_await database_.read(std::move(work)));
   for (const auto& claimed : facts.hello.unacknowledged()) {
     const auto found = archived.find(StreamId::assume(claimed.stream_id()));

@@ -1,4 +1,5 @@
-// NodeGate: whether a node whose Hello holds may have a session, and what it is told. One live session per identity.
+// NodeGate: whether a node whose Hello holds may have a session, and what it is told. One live session per
+// identity.
 //   runs on  the hub's strand
 #pragma once
 
@@ -24,20 +25,25 @@ class NodeGate final : public transport::TunnelAdmission {
     const stream::StreamStore& streams;
   };
   NodeGate(const HubPorts& ports, const Needs& needs)
-      : executor_(ports.executor), clock_(ports.clock), random_(ports.random), database_(ports.database), needs_(needs) {}
+      : executor_(ports.executor),
+        clock_(ports.clock),
+        random_(ports.random),
+        database_(ports.database),
+        needs_(needs) {}
 
   // No more sessions: nodes are told to come back later.
   void begin_drain() { is_draining_ = true; }
 
-  // A session that was admitted has begun, and has ended. In between it can be probed and replaced. False: it was
-  // replaced before it began.
+  // A session that was admitted has begun, and has ended. In between it can be probed and replaced. False: it
+  // was replaced before it began.
   bool enter(NodeSession& session);
   void leave(const NodeSession& session);
   // Ends every session with this reason.
   void close_all(const Error& reason);
 
   // transport::TunnelAdmission
-  //   errors  draining; node_removed: unknown or removed; unauthenticated: no TLS identity, or another signing key
+  //   errors  draining; node_removed: unknown or removed; unauthenticated: no TLS identity, or another
+  //   signing key
   //           than the enrolled one; duplicate_instance
   Task<Result<v1::Welcome>> admit(const wire::HelloFacts& facts, const transport::CarrierPeer& peer) override;
   void abandon(const wire::HelloFacts& facts, const v1::Welcome& welcome) override;

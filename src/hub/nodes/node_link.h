@@ -1,6 +1,8 @@
-// NodeLink: what tasks and streams may ask of a node that is attached. Implemented by NodeSession; a fake in tests.
+// NodeLink: what tasks and streams may ask of a node that is attached. Implemented by NodeSession; a fake in
+// tests.
 //   runs on  the hub's strand
-//   life     from the moment the session is live to its end. Whoever keeps it across a suspension is a coroutine
+//   life     from the moment the session is live to its end. Whoever keeps it across a suspension is a
+//   coroutine
 //            that was started by spawn(): the session ends only after all of them have unwound
 #pragma once
 

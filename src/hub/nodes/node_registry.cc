@@ -56,8 +56,8 @@ const NodeRecord* NodeRegistry::find(const NodeId& id) const {
 
 NodeRecord* NodeRegistry::find_by_text(const std::string& id_or_name) {
   if (auto* record = find(NodeId::assume(id_or_name))) return record;
-  const auto found =
-      std::ranges::find_if(records_, [&id_or_name](const auto& entry) { return entry.second.row.name == id_or_name; });
+  const auto found = std::ranges::find_if(
+      records_, [&id_or_name](const auto& entry) { return entry.second.row.name == id_or_name; });
   return found == records_.end() ? nullptr : &found->second;
 }
 

@@ -1,5 +1,5 @@
-// NodeRegistry: every enrolled node in memory: its row, and what is known of it while it is attached. Rows come
-// from the database at start and from enrolment; live facts come from sessions.
+// NodeRegistry: every enrolled node in memory: its row, and what is known of it while it is attached. Rows
+// come from the database at start and from enrolment; live facts come from sessions.
 //   runs on  the hub's strand
 #pragma once
 
@@ -33,8 +33,8 @@ struct NodeRecord {
 
 class NodeRegistry {
  public:
-  // A row as it stands in the database; one that is known already is replaced, its live facts are kept. Removed
-  // nodes are forgotten.
+  // A row as it stands in the database; one that is known already is replaced, its live facts are kept.
+  // Removed nodes are forgotten.
   void put(store::NodeRow row);
   void forget(const NodeId& id);
 

@@ -38,7 +38,9 @@ Task<Result<void>> NodeService::load_all() {
 }
 
 void NodeService::attach(std::unique_ptr<transport::Carrier> carrier) {
-  auto body = [this, held = std::move(carrier)]() mutable -> Task<void> { return shake_hands(std::move(held)); };
+  auto body = [this, held = std::move(carrier)]() mutable -> Task<void> {
+    return shake_hands(std::move(held));
+  };
   handshakes_.spawn(std::move(body));
 }
 
@@ -55,7 +57,8 @@ Task<void> NodeService::shake_hands(std::unique_ptr<transport::Carrier> carrier)
   const auto address = carrier->peer().address;
   auto config = session_config();
   const transport::TunnelPorts ports{clock_, random_};
-  auto accepted = co_await transport::accept_tunnel(std::move(carrier), std::move(config), needs_.gate, ports);
+  auto accepted =
+      co_await transport::accept_tunnel(std::move(carrier), std::move(config), needs_.gate, ports);
   if (!accepted) {
     log_.info("node refused", {{"address", address},
                                {"code", name_of(accepted.error().code())},
@@ -64,23 +67,29 @@ Task<void> NodeService::shake_hands(std::unique_ptr<transport::Carrier> carrier)
   }
   auto session = std::make_unique<NodeSession>(needs_.session, std::move(*accepted));
   if (!needs_.gate.enter(*session)) co_return;
-  auto body = [this, held = std::move(session)]() mutable -> Task<void> { return serve(std::move(held)); };
-  sessions_.spawn(std::move(body));
+  auto& live = *session;
+  live_.emplace(live.id(), std::move(session));
+  sessions_.spawn([this, &live] { return serve(live); });
 }
 
-Task<void> NodeService::serve(std::unique_ptr<NodeSession> session) {
-  log_.info("node attached", {{"node", session->node().text()}, {"session", session->id().text()}});
-  const auto reason = co_await session->run();
-  needs_.gate.leave(*session);
-  log_.info("node detached", {{"node", session->node().text()},
-                              {"session", session->id().text()},
+Task<void> NodeService::serve(NodeSession& session) {
+  log_.info("node attached", {{"node", session.node().text()}, {"session", session.id().text()}});
+  const auto reason = co_await session.run();
+  needs_.gate.leave(session);
+  log_.info("node detached", {{"node", session.node().text()},
+                              {"session", session.id().text()},
                               {"code", name_of(reason.code())},
                               {"reason", reason.what()}});
+  const auto id = session.id();
+  live_.erase(id);
 }
 
-Result<NodeService::Listing> NodeService::list(const store::PageRequest& page, const std::string& pool) const {
-  if (page.limit == 0 || page.limit > store::max_page_rows) return fail(ErrorCode::invalid, "limit: 1 to 200");
-  if (!page.cursor.empty() && !NodeId::parse(page.cursor)) return fail(ErrorCode::invalid, "cursor: no page gave it");
+Result<NodeService::Listing> NodeService::list(const store::PageRequest& page,
+                                               const std::string& pool) const {
+  if (page.limit == 0 || page.limit > store::max_page_rows)
+    return fail(ErrorCode::invalid, "limit: 1 to 200");
+  if (!page.cursor.empty() && !NodeId::parse(page.cursor))
+    return fail(ErrorCode::invalid, "cursor: no page gave it");
   Listing listing;
   const auto& records = needs_.registry.records();
   for (auto next = records.upper_bound(NodeId::assume(page.cursor)); next != records.end(); ++next) {
@@ -116,7 +125,7 @@ Task<Result<NodeId>> NodeService::set_drain(std::string id_or_name, bool drain) 
   control.mutable_set_drain()->set_drain(drain);
   // A node that is away, or whose queue is full, hears it in Welcome.
   if (auto* link = needs_.registry.link_of(id)) static_cast<void>(link->send_control(control));
-  needs_.session.board.dispatch_due().set();
+  needs_.session.board.wake_dispatcher();
   co_return id;
 }
 
@@ -129,7 +138,8 @@ Task<Result<void>> NodeService::remove(std::string id_or_name) {
   const Error reason(ErrorCode::node_removed, "this node was removed from the hub");
   if (auto* link = needs_.registry.link_of(id)) link->close(reason);
   needs_.registry.forget(id);
-  needs_.dispatcher.lose_all(id, Error(ErrorCode::task_lost, "its node was removed from the hub while it ran"));
+  needs_.dispatcher.lose_all(id,
+                             Error(ErrorCode::task_lost, "its node was removed from the hub while it ran"));
   log_.info("node removed", {{"node", id.text()}});
   co_return Result<void>();
 }

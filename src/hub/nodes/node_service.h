@@ -2,6 +2,7 @@
 //   runs on  the hub's strand
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 
@@ -39,7 +40,8 @@ class NodeService {
     std::vector<const NodeRecord*> records;  // oldest id first; hold until the next suspension
     std::string next_cursor;                 // empty: the last page
   };
-  // The cursor is the last id of the page before. invalid: another cursor, or a limit outside 1..max_page_rows.
+  // The cursor is the last id of the page before. invalid: another cursor, or a limit
+  // outside 1..max_page_rows.
   Result<Listing> list(const store::PageRequest& page, const std::string& pool) const;
   // By id or name. not_found.
   Result<const NodeRecord*> find(const std::string& id_or_name) const;
@@ -57,7 +59,7 @@ class NodeService {
 
  private:
   Task<void> shake_hands(std::unique_ptr<transport::Carrier> carrier);
-  Task<void> serve(std::unique_ptr<NodeSession> session);
+  Task<void> serve(NodeSession& session);
   wire::HubSession::Config session_config() const;
   Task<void> save_changed();
 
@@ -66,6 +68,8 @@ class NodeService {
   store::Database& database_;
   const Log& log_;
   Needs needs_;
+  // Not in the frames of their coroutines: those may be destroyed in any order when the process ends.
+  std::map<SessionId, std::unique_ptr<NodeSession>> live_;
   TaskGroup handshakes_;
   TaskGroup sessions_;
 };

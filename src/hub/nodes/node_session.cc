@@ -36,7 +36,9 @@ Result<transport::Channel> NodeSession::open(const wire::ChannelTarget& target, 
   return accepted_.tunnel.open(target, std::move(open));
 }
 
-Result<void> NodeSession::send_control(const v1::Control& message) { return accepted_.tunnel.send_control(message); }
+Result<void> NodeSession::send_control(const v1::Control& message) {
+  return accepted_.tunnel.send_control(message);
+}
 
 void NodeSession::close(Error reason) {
   // At once for everybody who looks for a node to use; the goodbye takes a moment.
@@ -51,8 +53,8 @@ void NodeSession::on_control(const v1::Control& message) {
   for (const auto& position : message.stream_acks().positions()) drop_acknowledged_input(position);
 }
 
-// What the node holds of a task's input need not be held here. Anything else it claims is ignored: it acknowledges
-// only what was sent to it.
+// What the node holds of a task's input need not be held here. Anything else it claims is ignored: it
+// acknowledges only what was sent to it.
 void NodeSession::drop_acknowledged_input(const v1::StreamPosition& position) {
   const auto id = StreamId::parse(position.stream_id());
   if (!id) return;
@@ -75,7 +77,7 @@ void NodeSession::on_open(transport::IncomingChannel incoming) {
 
 void NodeSession::on_heartbeat(const v1::Heartbeat& heartbeat) {
   needs_.registry.note_heartbeat(node(), heartbeat.load(), needs_.streams.clock.wall_now());
-  needs_.board.dispatch_due().set();
+  needs_.board.wake_dispatcher();
 }
 
 }  // namespace outhaul::hub

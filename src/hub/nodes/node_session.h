@@ -1,5 +1,5 @@
-// NodeSession: one live session of one node. Ties what arrives over its tunnel to tasks and streams, and is the link
-// by which they reach the node.
+// NodeSession: one live session of one node. Ties what arrives over its tunnel to tasks and streams, and is
+// the link by which they reach the node.
 //   runs on  the hub's strand
 #pragma once
 
@@ -25,8 +25,8 @@ class NodeSession final : public NodeLink, private transport::TunnelHandler {
   NodeSession(const Needs& needs, transport::AcceptedTunnel accepted);
 
   const SessionId& id() const { return id_; }
-  // Attaches the node, serves the session until it ends, and waits for all that it started. Gives the reason. Ends by
-  // close() only: cancellation is not heard, because the children must have unwound first.
+  // Attaches the node, serves the session until it ends, and waits for all that it started. Gives the reason.
+  // Ends by close() only: cancellation is not heard, because the children must have unwound first.
   Task<Error> run();
   // True when the node answers before `deadline`.
   Task<bool> probe(TimePoint deadline) { return accepted_.tunnel.probe(deadline); }

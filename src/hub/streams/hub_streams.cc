@@ -63,7 +63,8 @@ Result<Bytes> completing_payload(stream::StreamStore& store, const StreamId& id)
   if (!totals) return fail(ErrorCode::not_found, "no such stream");
   if (!totals->complete) return fail(ErrorCode::conflict, "the stream is not complete");
   // A result is at most so long, so the last record begins after this.
-  auto from = std::max(totals->start, totals->end - std::min<std::uint64_t>(totals->end, wire::max_result_bytes));
+  auto from =
+      std::max(totals->start, totals->end - std::min<std::uint64_t>(totals->end, wire::max_result_bytes));
   while (true) {
     OUTHAUL_TRY(chunk, store.read(id, from, read_bytes));
     if (chunk.bytes == 0) return fail(ErrorCode::conflict, "the stream's end is not durable");

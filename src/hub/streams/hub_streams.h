@@ -28,8 +28,8 @@ class HubStreams {
   std::unique_ptr<stream::Journal> journal_;  // null before open()
 };
 
-// The payload of the record that completes a task's output: its result. Fails with not_found, conflict (the stream
-// is not complete) and as StreamStore::read.
+// The payload of the record that completes a task's output: its result. Fails with not_found, conflict (the
+// stream is not complete) and as StreamStore::read.
 Result<Bytes> completing_payload(stream::StreamStore& store, const StreamId& id);
 
 }  // namespace outhaul::hub

@@ -98,7 +98,8 @@ Task<Result<stream::ReadChunk>> OutputReader::read_archive() {
 Result<stream::ReadChunk> OutputReader::end_of(const store::TaskRow& row) {
   const auto payload = wire::serialise_task_result(result_of(row));
   const auto time = row.times.finished_at.value_or(WallTime());
-  const auto record = stream::EncodedRecord::make(stream::RecordKind::result, position_.offset, time, payload);
+  const auto record =
+      stream::EncodedRecord::make(stream::RecordKind::result, position_.offset, time, payload);
   stream::ReadChunk chunk{{record.bytes()}, record.bytes().size(), {record.end_offset(), true}};
   return take(std::move(chunk));
 }

@@ -1,6 +1,6 @@
-// OutputReader: reads one stream from any offset to its end, wherever its records are: in the store while the task
-// lives, in the database once it has ended. Of a task that ended without a result of its node, the last record is a
-// result that says what the hub knows, so that every stream of a task ends with one.
+// OutputReader: reads one stream from any offset to its end, wherever its records are: in the store while the
+// task lives, in the database once it has ended. Of a task that ended without a result of its node, the last
+// record is a result that says what the hub knows, so that every stream of a task ends with one.
 //   runs on  the hub's strand
 #pragma once
 
@@ -25,8 +25,8 @@ class OutputReader {
       : sources_(sources), id_(std::move(id)), position_{from, false} {}
 
   enum class Wait { no, for_more };
-  // The next whole records, at most `max_bytes` but at least one record. Empty at the end: of the stream, or, without
-  // waiting, of what is there now.
+  // The next whole records, at most `max_bytes` but at least one record. Empty at the end: of the stream, or,
+  // without waiting, of what is there now.
   //   errors  not_found: no such stream. stream_gap: what lies at the offset was dropped (detail `start`).
   //           invalid: the offset is past the end. Those of the store and the database
   Task<Result<stream::ReadChunk>> next(std::size_t max_bytes, Wait wait);

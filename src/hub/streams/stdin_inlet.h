@@ -1,5 +1,5 @@
-// StdinInlet: takes a task's standard input from a client, piece by piece and by offset, so that a piece which is sent
-// twice counts once.
+// StdinInlet: takes a task's standard input from a client, piece by piece and by offset, so that a piece
+// which is sent twice counts once.
 //   runs on  the hub's strand
 #pragma once
 
@@ -26,9 +26,10 @@ class StdinInlet {
   // Makes the stream of a new task; durable with its first piece.
   Result<void> create(const StreamId& id, Random& random);
   // Completes when the piece is durable; gives how far the input is held.
-  //   errors  conflict: bytes before the piece are missing (detail `offset` says from where to send), or bytes after
-  //           the end. exhausted: the node has not taken enough for room_wait. not_found: the task has no input, or
-  //           has ended
+  //   errors  conflict: bytes before the piece are missing (detail `offset` says from where to send), or
+  //   bytes after
+  //           the end. exhausted: the node has not taken enough for room_wait. not_found: the task has no
+  //           input, or has ended
   Task<Result<stream::StreamPosition>> append(LiveTaskPtr task, Piece piece);
 
  private:

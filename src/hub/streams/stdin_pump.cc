@@ -44,14 +44,16 @@ Task<void> StdinPump::run(LiveTaskPtr task, NodeLink& link) {
   }
 }
 
-// The first bytes are not sent before the node's answer: input is small, and a node that is back after a crash may
-// stand elsewhere than it did.
-Task<Result<void>> StdinPump::send_all(const StreamId& id, stream::WriterCursor cursor, transport::Channel& channel) {
+// The first bytes are not sent before the node's answer: input is small, and a node that is back after a
+// crash may stand elsewhere than it did.
+Task<Result<void>> StdinPump::send_all(const StreamId& id, stream::WriterCursor cursor,
+                                       transport::Channel& channel) {
   OUTHAUL_CO_TRY(accept, co_await channel.accepted());
   OUTHAUL_CO_TRY(held, holdings(id));
   const auto position = position_of(accept);
   OUTHAUL_CO_TRY(acceptance, cursor.accept(position, held));
-  if (acceptance == stream::WriterCursor::Acceptance::adopt) OUTHAUL_CO_CHECK(streams_.adopt_position(id, position));
+  if (acceptance == stream::WriterCursor::Acceptance::adopt)
+    OUTHAUL_CO_CHECK(streams_.adopt_position(id, position));
   while (!cursor.has_sent_everything()) {
     OUTHAUL_CO_TRY(now_held, holdings(id));
     const auto sending = cursor.next(now_held, send_bytes);

@@ -1,5 +1,5 @@
-// StdinPump: sends a task's input stream to its node. The hub is the writer of this stream and opens the channel;
-// the node says from where, and acknowledges what it holds durably.
+// StdinPump: sends a task's input stream to its node. The hub is the writer of this stream and opens the
+// channel; the node says from where, and acknowledges what it holds durably.
 //   runs on  the hub's strand, as a child of the session
 #pragma once
 
@@ -15,8 +15,8 @@ class StdinPump {
  public:
   StdinPump(stream::StreamStore& streams, const Log& log) : streams_(streams), log_(log) {}
 
-  // Starts sending over this session; does nothing for a task without input. Ends with the stream, the task or the
-  // session, whichever is first.
+  // Starts sending over this session; does nothing for a task without input. Ends with the stream, the task
+  // or the session, whichever is first.
   void start(const LiveTaskPtr& task, NodeLink& link);
 
  private:

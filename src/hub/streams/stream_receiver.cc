@@ -58,7 +58,8 @@ Task<void> StreamReceiver::receive(transport::IncomingChannel incoming, NodeLink
   channel.reset(taken.error().code());
 }
 
-Result<StreamReceiver::Inlet> StreamReceiver::open_inlet(const LiveTaskPtr& task, const v1::StreamOpen& open) {
+Result<StreamReceiver::Inlet> StreamReceiver::open_inlet(const LiveTaskPtr& task,
+                                                         const v1::StreamOpen& open) {
   const auto& id = task->row.stream;
   OUTHAUL_TRY(incarnation, stream::Incarnation::parse(open.incarnation()));
   if (!needs_.streams.find(id)) {
@@ -70,7 +71,8 @@ Result<StreamReceiver::Inlet> StreamReceiver::open_inlet(const LiveTaskPtr& task
   const stream::ReaderCursor::Held held{totals->incarnation, {totals->end, totals->complete}};
   OUTHAUL_TRY(opened, stream::ReaderCursor::open(peer, held));
   if (opened.second.gap_bytes > 0) {
-    needs_.log.warn("stream goes on after a gap", {{"stream", id.text()}, {"bytes", opened.second.gap_bytes}});
+    needs_.log.warn("stream goes on after a gap",
+                    {{"stream", id.text()}, {"bytes", opened.second.gap_bytes}});
     OUTHAUL_CHECK(needs_.streams.append_gap(id, needs_.clock.wall_now(), opened.second.gap_bytes));
   }
   return Inlet{task, incarnation, opened.first};
@@ -105,7 +107,8 @@ Task<Result<void>> StreamReceiver::take_record(Inlet& inlet, const stream::Encod
   co_return Result<void>();
 }
 
-// Until there is room nothing is read from the channel, so the node stops sending, and in the end the process blocks.
+// Until there is room nothing is read from the channel, so the node stops sending, and in the end the process
+// blocks.
 Task<Result<void>> StreamReceiver::append(const Inlet& inlet, const stream::EncodedRecord& record) {
   for (bool is_first = true;; is_first = false) {
     const auto appended = needs_.streams.append_encoded(inlet.task->row.stream, record);

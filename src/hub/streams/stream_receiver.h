@@ -1,5 +1,5 @@
-// StreamReceiver: takes the streams that one node replicates to the hub. A stream is taken only for a task that runs
-// on this node: one that the hub knows, or one that bears the hub's own signature and is adopted.
+// StreamReceiver: takes the streams that one node replicates to the hub. A stream is taken only for a task
+// that runs on this node: one that the hub knows, or one that bears the hub's own signature and is adopted.
 //   runs on  the hub's strand; each stream is a child of the session
 #pragma once
 

@@ -23,7 +23,8 @@ Result<Streams> find_left_over(store::ReadTransaction& tx, const Streams& candid
 
 }  // namespace
 
-Task<Result<void>> sweep_streams(const HubPorts& ports, const TaskBoard& board, stream::StreamStore& streams) {
+Task<Result<void>> sweep_streams(const HubPorts& ports, const TaskBoard& board,
+                                 stream::StreamStore& streams) {
   Streams candidates;
   for (const auto& id : streams.ids()) {
     if (!board.find_by_stream(id)) candidates.push_back(id);

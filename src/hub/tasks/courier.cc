@@ -108,7 +108,7 @@ void Courier::put_back(const LiveTaskPtr& task) {
     const Error wish(ErrorCode::task_cancelled, "cancelled before it ran");
     needs_.ender.end_by_hub(task, store::TaskState::cancelled, wish);
   }
-  needs_.board.dispatch_due().set();
+  needs_.board.wake_dispatcher();
 }
 
 bool Courier::sign(const LiveTaskPtr& task, const NodeId& node) {

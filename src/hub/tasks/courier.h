@@ -15,11 +15,11 @@ namespace outhaul::hub {
 
 // What a refusal of the node means for the task.
 enum class RefusalMeaning {
-  known,       // the node has it already: an acknowledgement
-  no_room,     // nothing was consumed: back to the queue
-  too_late,    // the envelope had expired when it came: sign again, once
-  undelivered, // the answer did not come: ask again after the next attachment
-  final,       // the task ends as failed with this code
+  known,        // the node has it already: an acknowledgement
+  no_room,      // nothing was consumed: back to the queue
+  too_late,     // the envelope had expired when it came: sign again, once
+  undelivered,  // the answer did not come: ask again after the next attachment
+  final,        // the task ends as failed with this code
 };
 RefusalMeaning meaning_of(ErrorCode refusal);
 
@@ -35,19 +35,19 @@ class Courier {
   };
   Courier(const HubPorts& ports, const Needs& needs);
 
-  // Sends a dispatched task, which the node does not know, over a new session: the same bytes while they are valid,
-  // so that a node which knows them after all only says so; else signed again.
+  // Sends a dispatched task, which the node does not know, over a new session: the same bytes while they are
+  // valid, so that a node which knows them after all only says so; else signed again.
   void send_again(const LiveTaskPtr& task, NodeLink& link);
   // The node is known to hold the task durably: it answered, it named it, or it opened its stream.
   void note_accepted(const LiveTaskPtr& task, NodeLink& link);
   // What a node that holds the task needs of us again after it attached.
   void resume(const LiveTaskPtr& task, NodeLink& link);
   void send_cancel(const LiveTask& task, NodeLink& link);
-  // Signs a saved task for `node`, binds it there and sends it when that is durable: a crash in between must not
-  // leave a row that another node could be chosen for. Only for a task that no node can have.
+  // Signs a saved task for `node`, binds it there and sends it when that is durable: a crash in between must
+  // not leave a row that another node could be chosen for. Only for a task that no node can have.
   void sign_and_send(const LiveTaskPtr& task, const NodeId& node);
-  // The same for a task whose row is not durable yet, at once: nobody was told of it, and if the row is lost the
-  // node's stream brings it back.
+  // The same for a task whose row is not durable yet, at once: nobody was told of it, and if the row is lost
+  // the node's stream brings it back.
   void sign_and_overtake(const LiveTaskPtr& task, NodeLink& link);
 
   Task<void> join();

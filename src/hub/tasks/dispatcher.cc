@@ -49,7 +49,12 @@ void Dispatcher::place_fresh(const LiveTaskPtr& task) {
 Task<void> Dispatcher::run() {
   auto& due = needs_.board.dispatch_due();
   while (true) {
-    static_cast<void>(co_await within(clock_, next_deadline(), due.wait()));
+    const auto deadline = next_deadline();
+    if (deadline == TimePoint::max()) {
+      co_await due.wait();
+    } else {
+      co_await within(clock_, deadline, due.wait());
+    }
     due.reset();
     expire_queued();
     dispatch_queued();
@@ -72,7 +77,8 @@ void Dispatcher::dispatch_queued() {
 bool Dispatcher::has_room() const {
   return std::ranges::any_of(needs_.registry.records(), [this](auto& entry) {
     const auto& facts = facts_now(entry.second);
-    return facts.is_attached && !facts.is_draining && !facts.is_full_by_its_word && facts.live_tasks < facts.slots;
+    return facts.is_attached && !facts.is_draining && !facts.is_full_by_its_word &&
+           facts.live_tasks < facts.slots;
   });
 }
 
@@ -122,11 +128,11 @@ void Dispatcher::reconcile(NodeLink& link, const v1::Hello& hello) {
       needs_.courier.resume(task, link);
     }
   }
-  needs_.board.dispatch_due().set();
+  needs_.board.wake_dispatcher();
 }
 
-// The node forgets a task only when we have acknowledged its stream to the end; and what it never had can no longer
-// arrive, because the session that carried it is over.
+// The node forgets a task only when we have acknowledged its stream to the end; and what it never had can no
+// longer arrive, because the session that carried it is over.
 void Dispatcher::reconcile_unknown(const LiveTaskPtr& task, NodeLink& link, const v1::Hello& hello) {
   if (task->row.state != store::TaskState::dispatched) {
     Error evidence(ErrorCode::task_lost, "the node attached without knowing a task that it had accepted");

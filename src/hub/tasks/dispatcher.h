@@ -28,8 +28,8 @@ class Dispatcher {
   // Per node, why a queued task does not run there. A node that could take it is left out: it is about to.
   std::vector<Waiting> waiting(const LiveTask& task) const;
 
-  // A node has attached. Matches what the hub believes to run there with what the node knows: goes on, is sent
-  // again, or is lost. A task whose stream is complete here is about to end and is left alone.
+  // A node has attached. Matches what the hub believes to run there with what the node knows: goes on, is
+  // sent again, or is lost. A task whose stream is complete here is about to end and is left alone.
   void reconcile(NodeLink& link, const v1::Hello& hello);
   // The node is gone for good: what it was running is lost.
   void lose_all(const NodeId& node, const Error& evidence);

@@ -75,4 +75,8 @@ std::vector<LiveTaskPtr> TaskBoard::queued() const {
   return tasks;
 }
 
+void TaskBoard::wake_dispatcher() {
+  if (!queue_.empty()) dispatch_due_.set();
+}
+
 }  // namespace outhaul::hub

@@ -25,21 +25,21 @@ struct CancelWish {
 struct LiveTask {
   explicit LiveTask(const Executor& executor) : changed(executor), saved(executor) {}
 
-  store::TaskRow row;    // as it is now; the database follows
-  wire::TaskSpec spec;   // what is signed at dispatch; audience, times and nonce are set then
+  store::TaskRow row;   // as it is now; the database follows
+  wire::TaskSpec spec;  // what is signed at dispatch; audience, times and nonce are set then
   Selector selector;
   TimePoint queue_deadline = TimePoint::max();
   std::optional<CancelWish> cancel;
   bool was_resigned = false;       // a node found an envelope expired on arrival; once is enough
   bool is_commit_pending = false;  // node and envelope are on their way into the row; nothing may be sent yet
-  Event changed;              // pulsed at every change of `row`
-  Event saved;                // set once the row is durable
+  Event changed;                   // pulsed at every change of `row`
+  Event saved;                     // set once the row is durable
 
   bool is_final() const { return store::is_final(row.state); }
   bool is_on_node() const { return !row.node.is_empty() && !is_final(); }
 };
-// Shared by the board, by sessions that deliver to or receive from it, and by requests that wait for it; any of
-// them may be the last to look at the end.
+// Shared by the board, by sessions that deliver to or receive from it, and by requests that wait for it; any
+// of them may be the last to look at the end.
 using LiveTaskPtr = std::shared_ptr<LiveTask>;
 
 class TaskBoard {
@@ -54,7 +54,8 @@ class TaskBoard {
   // By its output or its input stream.
   LiveTaskPtr find_by_stream(const StreamId& stream) const;
 
-  // Binds it to a node, or takes it back into the queue (empty node). The row's state is the caller's to set first.
+  // Binds it to a node, or takes it back into the queue (empty node). The row's state is the caller's to set
+  // first.
   void move(LiveTask& task, const NodeId& node);
   // It has ended: it takes no slot and no place in the queue any more.
   void release(LiveTask& task);
@@ -65,7 +66,9 @@ class TaskBoard {
   std::vector<LiveTaskPtr> on_node(const NodeId& node) const;
   // Oldest first.
   std::vector<LiveTaskPtr> queued() const;
-  // Set when a queued task might find a place now: a slot came free, a node came, a task was saved.
+  // A queued task might find a place now: a slot came free, a node came, a task was saved. Wakes nobody while nothing
+  // waits.
+  void wake_dispatcher();
   Event& dispatch_due() { return dispatch_due_; }
 
  private:

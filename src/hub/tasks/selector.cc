@@ -21,7 +21,9 @@ bool has_label(const NodeFacts& node, const std::pair<const std::string, std::st
   return found != node.labels.end() && found->second == wanted.second;
 }
 
-bool serves_tasks(const NodeFacts& node) { return node.planes.empty() || node.planes.contains(std::string(task_plane)); }
+bool serves_tasks(const NodeFacts& node) {
+  return node.planes.empty() || node.planes.contains(std::string(task_plane));
+}
 
 }  // namespace
 
@@ -40,7 +42,9 @@ std::string selector_json(const Selector& selector) {
 }
 
 Result<Selector> parse_selector_row(std::string_view text) {
-  const auto corrupt = [] { return fail(ErrorCode::store_corrupt, "task row: its selector is not what was written"); };
+  const auto corrupt = [] {
+    return fail(ErrorCode::store_corrupt, "task row: its selector is not what was written");
+  };
   auto json = http::JsonReader::parse(text);
   if (!json) return corrupt();
   Selector selector;
@@ -54,7 +58,8 @@ Result<Selector> parse_selector_row(std::string_view text) {
 bool selects(const Selector& selector, const NodeFacts& node) {
   if (!selector.node.empty() && selector.node != node.id.text() && selector.node != node.name) return false;
   if (!selector.pool.empty() && selector.pool != node.pool) return false;
-  return std::ranges::all_of(selector.labels, [&node](const auto& wanted) { return has_label(node, wanted); });
+  return std::ranges::all_of(selector.labels,
+                             [&node](const auto& wanted) { return has_label(node, wanted); });
 }
 
 std::optional<Waiting> why_not(const Selector& selector, wire::IsolationLevel least, const NodeFacts& node) {

@@ -33,7 +33,7 @@ struct NodeFacts {
   std::string name;
   std::string pool;
   store::Labels labels;
-  store::Planes planes;  // that the administrator allows; empty means all
+  store::Planes planes;                         // that the administrator allows; empty means all
   std::vector<wire::IsolationLevel> isolation;  // that it has proven
   bool is_attached = false;
   bool is_draining = false;

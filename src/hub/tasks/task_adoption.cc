@@ -53,7 +53,9 @@ TaskAdoption::TaskAdoption(const HubPorts& ports, TaskBoard& board, TaskRows& ro
       saves_(ports.executor) {}
 
 Task<Result<TaskAdoption::Owner>> TaskAdoption::find_owner(StreamId stream, NodeId node, Bytes envelope) {
-  const auto other_node = [] { return fail(ErrorCode::denied, "the stream belongs to a task of another node"); };
+  const auto other_node = [] {
+    return fail(ErrorCode::denied, "the stream belongs to a task of another node");
+  };
   if (auto task = board_.find_by_stream(stream)) {
     if (task->row.node != node || task->row.stream != stream) co_return other_node();
     if (task->is_final()) co_return Owner(Ended());

@@ -1,5 +1,5 @@
-// TaskAdoption: finds the task to which a stream of a node belongs. A task that no row knows but that bears the hub's
-// signature was sent before its row was durable, and the hub died in between: it gets its row now.
+// TaskAdoption: finds the task to which a stream of a node belongs. A task that no row knows but that bears
+// the hub's signature was sent before its row was durable, and the hub died in between: it gets its row now.
 //   runs on  the hub's strand
 #pragma once
 
@@ -20,8 +20,10 @@ class TaskAdoption {
   struct Ended {};
   using Owner = std::variant<LiveTaskPtr, Ended>;
 
-  // The task whose output is `stream`, on `node`. `envelope` is what the node gave with the stream; may be empty.
-  //   errors  stream_unknown: no row, and no envelope of ours over a task with this stream. denied: it is a task of
+  // The task whose output is `stream`, on `node`. `envelope` is what the node gave with the stream; may be
+  // empty.
+  //   errors  stream_unknown: no row, and no envelope of ours over a task with this stream. denied: it is a
+  //   task of
   //           another node. Those of the database
   Task<Result<Owner>> find_owner(StreamId stream, NodeId node, Bytes envelope);
 

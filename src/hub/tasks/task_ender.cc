@@ -40,7 +40,12 @@ store::TaskEnd end_of(const Error& evidence, store::TaskState state, WallTime no
 }  // namespace
 
 TaskEnder::TaskEnder(const HubPorts& ports, TaskBoard& board, TaskRows& rows, stream::StreamStore& streams)
-    : clock_(ports.clock), log_(ports.log), board_(board), rows_(rows), streams_(streams), endings_(ports.executor) {}
+    : clock_(ports.clock),
+      log_(ports.log),
+      board_(board),
+      rows_(rows),
+      streams_(streams),
+      endings_(ports.executor) {}
 
 void TaskEnder::end_when_durable(const LiveTaskPtr& task) {
   endings_.spawn([this, task] { return wait_and_end(task); });
@@ -80,8 +85,9 @@ void TaskEnder::end(const LiveTaskPtr& task, store::TaskEnd end) {
   row.error_message = end.error_message;
   row.times.finished_at = end.finished_at;
   task->changed.pulse();
-  board_.dispatch_due().set();
-  log_.info("task ended", {{"task", row.id.text()}, {"state", store::name_of(row.state)}, {"code", row.error_code}});
+  board_.wake_dispatcher();
+  log_.info("task ended",
+            {{"task", row.id.text()}, {"state", store::name_of(row.state)}, {"code", row.error_code}});
   auto written = place_of_stream(*task, std::move(end));
   const bool is_archived = written.stream && written.stream->place == store::StreamPlace::archived;
   auto done = [this, task, is_archived] { forget(*task, is_archived); };
@@ -93,9 +99,14 @@ TaskRows::End TaskEnder::place_of_stream(const LiveTask& task, store::TaskEnd en
   TaskRows::End written{std::move(end), std::nullopt, {}};
   const auto totals = streams_.find(task.row.stream);
   if (!totals || !totals->complete) return written;
-  store::StreamRow stream{task.row.stream, task.row.id, store::StreamPlace::segments, totals->incarnation.bytes(),
-                          totals->end, written.end.finished_at};
-  if (auto records = streams_.take_small(task.row.stream); records && records->size() <= store::max_archived_bytes) {
+  store::StreamRow stream{task.row.stream,
+                          task.row.id,
+                          store::StreamPlace::segments,
+                          totals->incarnation.bytes(),
+                          totals->end,
+                          written.end.finished_at};
+  if (auto records = streams_.take_small(task.row.stream);
+      records && records->size() <= store::max_archived_bytes) {
     stream.place = store::StreamPlace::archived;
     written.records = std::move(*records);
   }

@@ -18,7 +18,8 @@ class TaskEnder {
   // The task's output stream is complete in `streams`: ends the task with the result in it as soon as that is
   // durable. One that is no result of this task ends it as failed. A task that has ended stays as it is.
   void end_when_durable(const LiveTaskPtr& task);
-  // No node will give a result: cancelled before it was sent, waited too long, refused, or lost. `evidence` says why.
+  // No node will give a result: cancelled before it was sent, waited too long, refused, or lost. `evidence`
+  // says why.
   void end_by_hub(const LiveTaskPtr& task, store::TaskState state, const Error& evidence);
 
   Task<void> join();

@@ -39,8 +39,10 @@ Result<void> write_end(store::Transaction& tx, const store::TaskRow& row, const 
 TaskRows::TaskRows(const HubPorts& ports)
     : clock_(ports.clock), database_(ports.database), log_(ports.log), writes_(ports.executor) {}
 
-Task<Result<std::optional<TaskId>>> TaskRows::add(LiveTaskPtr task, std::optional<store::IdempotencyRow> key) {
-  auto work = [row = task->row, key = std::move(key)](store::Transaction& tx) -> Result<std::optional<TaskId>> {
+Task<Result<std::optional<TaskId>>> TaskRows::add(LiveTaskPtr task,
+                                                  std::optional<store::IdempotencyRow> key) {
+  auto work = [row = task->row,
+               key = std::move(key)](store::Transaction& tx) -> Result<std::optional<TaskId>> {
     if (key) {
       OUTHAUL_TRY(earlier, find_earlier(tx, *key));
       if (earlier) return earlier;
@@ -81,9 +83,10 @@ void TaskRows::write_later(const char* what, Work work) {
 
 void TaskRows::note_advance(const LiveTask& task) {
   const auto when = task.row.times.accepted_at.value_or(WallTime());
-  write_later("task state not written", [id = task.row.id, state = task.row.state, when](store::Transaction& tx) {
-    return tx.tasks.advance(id, state, when);
-  });
+  write_later("task state not written",
+              [id = task.row.id, state = task.row.state, when](store::Transaction& tx) {
+                return tx.tasks.advance(id, state, when);
+              });
 }
 
 void TaskRows::note_requeue(const LiveTask& task) {

@@ -16,8 +16,8 @@ class TaskRows {
  public:
   explicit TaskRows(const HubPorts& ports);
 
-  // Completes when the row is durable and `task->saved` is set. With a key whose row exists already nothing is
-  // added and the earlier task's id is given; idempotency_mismatch when that was another request.
+  // Completes when the row is durable and `task->saved` is set. With a key whose row exists already nothing
+  // is added and the earlier task's id is given; idempotency_mismatch when that was another request.
   Task<Result<std::optional<TaskId>>> add(LiveTaskPtr task, std::optional<store::IdempotencyRow> key);
   // Node and envelope of a task that was queued, or is signed again, are durable.
   Task<Result<void>> dispatch(LiveTaskPtr task);
@@ -41,7 +41,8 @@ class TaskRows {
  private:
   template <class Work>
   void write_later(const char* what, Work work);
-  Task<void> finish_until_durable(LiveTaskPtr task, std::shared_ptr<const End> end, std::function<void()> done);
+  Task<void> finish_until_durable(LiveTaskPtr task, std::shared_ptr<const End> end,
+                                  std::function<void()> done);
 
   AsyncClock& clock_;
   store::Database& database_;

@@ -73,6 +73,7 @@ Result<LiveTaskPtr> TaskService::make_task(TaskOrder order) {
   spec.task_id = TaskId::make(now, random_);
   spec.stream_id = StreamId::make(now, random_);
   if (has_stdin) spec.stdin_stream_id = StreamId::make(now, random_);
+  if (!spec.trace) spec.trace = wire::TraceContext::make(random_);
   spec.issued_at = now;
   spec.expires_at = now + needs_.settings.envelope_lifetime;
   OUTHAUL_CHECK(wire::check_task_spec(spec));
@@ -87,8 +88,8 @@ Result<LiveTaskPtr> TaskService::make_task(TaskOrder order) {
   return task;
 }
 
-// Sent while its row is being written: nobody has been told of it yet, and if the row is lost the node's stream
-// brings the task back.
+// Sent while its row is being written: nobody has been told of it yet, and if the row is lost the node's
+// stream brings the task back.
 Task<Result<Submission>> TaskService::start(LiveTaskPtr task) {
   needs_.board.add(task);
   needs_.dispatcher.place_fresh(task);
@@ -98,7 +99,7 @@ Task<Result<Submission>> TaskService::start(LiveTaskPtr task) {
     give_up(task);
     co_return fail(added.error());
   }
-  needs_.board.dispatch_due().set();
+  needs_.board.wake_dispatcher();
   co_return submission;
 }
 
@@ -112,7 +113,7 @@ Task<Result<Submission>> TaskService::start_once(LiveTaskPtr task, IdempotencyKe
     co_return submission;
   }
   needs_.board.add(task);
-  needs_.board.dispatch_due().set();
+  needs_.board.wake_dispatcher();
   co_return submission_of(task->row);
 }
 
@@ -127,15 +128,15 @@ store::IdempotencyRow TaskService::key_row(const LiveTask& task, IdempotencyKey 
   return row;
 }
 
-// Its row could not be written. A node that has it already is asked to end it; should it run to its end all the same,
-// its stream brings it back as what it is.
+// Its row could not be written. A node that has it already is asked to end it; should it run to its end all
+// the same, its stream brings it back as what it is.
 void TaskService::give_up(const LiveTaskPtr& task) {
   if (auto* link = needs_.registry.link_of(task->row.node)) needs_.courier.send_cancel(*task, *link);
   task->row.state = store::TaskState::failed;
   task->changed.pulse();
   task->saved.set();
   needs_.board.remove(task->row.id);
-  needs_.board.dispatch_due().set();
+  needs_.board.wake_dispatcher();
 }
 
 Task<Result<store::TaskRow>> TaskService::load(TaskId id) {
@@ -162,7 +163,8 @@ Task<Result<store::TaskRow>> TaskService::wait_change(TaskId id, std::optional<s
   co_return task->row;
 }
 
-Task<Result<store::Page<store::TaskRow>>> TaskService::list(store::TaskFilter filter, store::PageRequest page) {
+Task<Result<store::Page<store::TaskRow>>> TaskService::list(store::TaskFilter filter,
+                                                            store::PageRequest page) {
   auto work = [filter = std::move(filter), page = std::move(page)](store::ReadTransaction& tx) {
     return tx.tasks.list(filter, page);
   };
@@ -209,7 +211,7 @@ Task<Result<void>> TaskService::recover(const stream::StreamStore& streams) {
     if (totals && totals->complete) needs_.ender.end_when_durable(task);
   }
   if (!rows.empty()) log_.info("unfinished tasks read back", {{"tasks", rows.size()}});
-  needs_.board.dispatch_due().set();
+  needs_.board.wake_dispatcher();
   co_return Result<void>();
 }
 

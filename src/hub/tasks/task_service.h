@@ -50,8 +50,8 @@ class TaskService {
 
   // Completes when the order is durable here; it may have been sent to a node before that.
   //   errors  invalid, task_too_large: see wire/task_spec.h. not_found: the selector names a node that is not
-  //           enrolled. exhausted: max_live_tasks. draining. idempotency_mismatch. Those of the database: nothing was
-  //           promised, and what was sent already is cancelled
+  //           enrolled. exhausted: max_live_tasks. draining. idempotency_mismatch. Those of the database:
+  //           nothing was promised, and what was sent already is cancelled
   Task<Result<Submission>> submit(TaskOrder order, std::optional<IdempotencyKey> key = std::nullopt);
 
   // The row as it is now, with its result once it has ended. not_found.
@@ -64,8 +64,8 @@ class TaskService {
   // Per node, why this queued task does not run there; empty for one that does not wait.
   std::vector<Waiting> waiting(const TaskId& id) const;
 
-  // The wish is durable when this completes; it is sent again after each reconnection until the task has ended.
-  // A queued task ends at once, an ended one stays as it is. Gives the row. not_found.
+  // The wish is durable when this completes; it is sent again after each reconnection until the task has
+  // ended. A queued task ends at once, an ended one stays as it is. Gives the row. not_found.
   Task<Result<store::TaskRow>> cancel(TaskId id, CancelWish wish);
   // Errors as StdinInlet::append().
   Task<Result<stream::StreamPosition>> append_stdin(TaskId id, StdinInlet::Piece piece);
