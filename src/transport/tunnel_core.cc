@@ -216,17 +216,17 @@ Result<void> TunnelCore::send_control(const v1::Control& message) {
 
 Task<bool> TunnelCore::probe(TimePoint deadline) {
   if (end_ || closing_) co_return false;
-  auto nonce = random_.bytes(probe_nonce_bytes);
+  const auto nonce = random_.bytes(probe_nonce_bytes);
   v1::Control control;
   control.mutable_probe()->set_nonce(nonce);
-  awaited_probe_ = nonce;
-  if (!send_control(control)) co_return false;
-  const bool is_over = co_await within(clock_, deadline, wait_for_probe(std::move(nonce)));
-  co_return is_over && !has_ended();
+  awaited_probes_.insert(nonce);
+  if (send_control(control)) co_await within(clock_, deadline, wait_for_probe(nonce));
+  const bool is_answered = awaited_probes_.erase(nonce) == 0;
+  co_return is_answered && !has_ended();
 }
 
 Task<void> TunnelCore::wait_for_probe(Bytes nonce) {
-  while (!has_ended() && awaited_probe_ == nonce) co_await probe_changed_.wait_pulse();
+  while (!has_ended() && awaited_probes_.contains(nonce)) co_await probe_changed_.wait_pulse();
 }
 
 std::shared_ptr<ChannelState> TunnelCore::add_channel(wire::ChannelId id) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "base/event.h"
 #include "transport/channel.h"
@@ -92,9 +93,9 @@ class TunnelCore {
   std::optional<wire::HubClock> hub_clock_;
   // Those that an owner still holds.
   std::map<wire::ChannelId, std::shared_ptr<ChannelState>> channels_;
-  bool is_sending_ = false;       // half a message may be out
-  Bytes awaited_probe_;           // empty: none
-  std::optional<Error> closing_;  // close() was called
+  bool is_sending_ = false;         // half a message may be out
+  std::set<Bytes> awaited_probes_;  // nonces that were not answered
+  std::optional<Error> closing_;    // close() was called
   std::optional<Error> end_;
   Event output_;  // pulsed: the multiplexer may have something to send
   Event probe_changed_;

@@ -34,10 +34,7 @@ Result<void> TunnelCore::take_event(wire::ControlArrived event, TunnelHandler& h
       return mux_.send_control(answer);
     }
     case v1::Control::kProbeAnswer:
-      if (message.probe_answer().nonce() == awaited_probe_) {
-        awaited_probe_.clear();
-        probe_changed_.pulse();
-      }
+      if (awaited_probes_.erase(message.probe_answer().nonce()) > 0) probe_changed_.pulse();
       return {};
     case v1::Control::kGoodbye: end(error_of_goodbye(message.goodbye())); return {};
     case v1::Control::kChallenge:

@@ -232,6 +232,20 @@ TEST_F(TunnelTest, WhenThePeerIsProbed_ThenOnlyALiveOneAnswers) {
   EXPECT_EQ(silent, false);
 }
 
+TEST_F(TunnelTest, WhenTwoProbesOverlap_ThenEachHasItsOwnAnswer) {
+  connect();
+  std::optional<bool> early, late;
+  carriers->link.set_held(true);
+  group->spawn([&]() -> Task<void> { early = co_await hub_tunnel->probe(clock.now() + 1s); });
+  group->spawn([&]() -> Task<void> { late = co_await hub_tunnel->probe(clock.now() + 3s); });
+  pass(1s);
+  carriers->link.set_held(false);
+  run();
+
+  EXPECT_EQ(early, false);
+  EXPECT_EQ(late, true);
+}
+
 TEST_F(TunnelTest, WhenTheSessionEndsDuringAProbe_ThenNobodyAnswered) {
   connect();
   carriers->link.set_held(true);

@@ -31,8 +31,8 @@ namespace outhaul::wire {
 using ChannelId = std::uint32_t;
 
 struct MuxLimits {
-  std::size_t max_channels = 4096;      // opened by either side and not over
-  std::size_t max_pending_opens = 512;  // opened by the peer, not yet answered here
+  std::size_t max_channels = 4096;       // opened by either side and not over
+  std::size_t max_pending_opens = 4096;  // opened by the peer, not yet answered here
   std::uint32_t initial_window_bytes = 64 * 1024;
   std::uint32_t max_window_bytes = 4 * 1024 * 1024;
   std::uint64_t max_total_window_bytes = 16 * 1024 * 1024;
