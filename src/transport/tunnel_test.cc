@@ -238,6 +238,7 @@ TEST_F(TunnelTest, WhenTwoProbesOverlap_ThenEachHasItsOwnAnswer) {
   carriers->link.set_held(true);
   group->spawn([&]() -> Task<void> { early = co_await hub_tunnel->probe(clock.now() + 1s); });
   group->spawn([&]() -> Task<void> { late = co_await hub_tunnel->probe(clock.now() + 3s); });
+  run();
   pass(1s);
   carriers->link.set_held(false);
   run();
