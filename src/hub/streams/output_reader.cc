@@ -1,7 +1,5 @@
 #include "hub/streams/output_reader.h"
 
-#include <boost/asio/experimental/awaitable_operators.hpp>
-
 #include "hub/tasks/task_ender.h"
 
 namespace outhaul::hub {
@@ -104,23 +102,14 @@ Result<stream::ReadChunk> OutputReader::end_of(const store::TaskRow& row) {
   return take(std::move(chunk));
 }
 
-// Each side looks before it waits: what happened between the caller's look and here is not missed.
+// One event tells of more output and of the end, so that a reader that keeps up costs no more than the writer. Input is
+// read by nobody in a hurry.
 Task<void> OutputReader::wait_for_change(LiveTaskPtr task) {
-  using namespace asio::experimental::awaitable_operators;  // NOLINT: the operators are the interface
-  if (sources_.streams.find(id_)) {
-    static_cast<void>(co_await (sources_.streams.wait_for_more(id_, position_.offset) || wait_for_end(task)));
+  if (task->row.stream == id_) {
+    co_await task->output.wait_pulse();
   } else {
-    co_await wait_for_stream(task);
+    static_cast<void>(co_await sources_.streams.wait_for_more(id_, position_.offset));
   }
-}
-
-Task<void> OutputReader::wait_for_end(LiveTaskPtr task) {
-  // A node's result also ends the task, but its record is what the reader wants.
-  while (!task->is_final() || is_completing()) co_await task->changed.wait_pulse();
-}
-
-Task<void> OutputReader::wait_for_stream(LiveTaskPtr task) {
-  while (!task->is_final() && !sources_.streams.find(id_)) co_await task->changed.wait_pulse();
 }
 
 }  // namespace outhaul::hub

@@ -40,8 +40,6 @@ class OutputReader {
   bool is_past_end() const;
   bool is_completing() const;
   Task<void> wait_for_change(LiveTaskPtr task);
-  Task<void> wait_for_end(LiveTaskPtr task);
-  Task<void> wait_for_stream(LiveTaskPtr task);
 
   StreamSources sources_;
   StreamId id_;

@@ -64,7 +64,6 @@ Result<StreamReceiver::Inlet> StreamReceiver::open_inlet(const LiveTaskPtr& task
   OUTHAUL_TRY(incarnation, stream::Incarnation::parse(open.incarnation()));
   if (!needs_.streams.find(id)) {
     OUTHAUL_CHECK(needs_.streams.create(id, incarnation));
-    task->changed.pulse();
   }
   const auto totals = needs_.streams.find(id);
   const stream::ReaderCursor::Peer peer{incarnation, open.from(), open.dropped_before()};
@@ -89,7 +88,9 @@ Task<Result<void>> StreamReceiver::receive_records(Inlet& inlet, transport::Chan
       if (!record) break;
       OUTHAUL_CO_CHECK(co_await take_record(inlet, *record));
     }
-    if (!inlet.cursor.position().complete) acks_.note_growth(inlet.task->row.stream, bytes->size());
+    if (inlet.cursor.position().complete) continue;
+    inlet.task->output.pulse();
+    acks_.note_growth(inlet.task->row.stream, bytes->size());
   }
 }
 

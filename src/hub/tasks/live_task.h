@@ -23,7 +23,7 @@ struct CancelWish {
 };
 
 struct LiveTask {
-  explicit LiveTask(const Executor& executor) : changed(executor), saved(executor) {}
+  explicit LiveTask(const Executor& executor) : changed(executor), output(executor), saved(executor) {}
 
   store::TaskRow row;   // as it is now; the database follows
   wire::TaskSpec spec;  // what is signed at dispatch; audience, times and nonce are set then
@@ -33,6 +33,7 @@ struct LiveTask {
   bool was_resigned = false;       // a node found an envelope expired on arrival; once is enough
   bool is_commit_pending = false;  // node and envelope are on their way into the row; nothing may be sent yet
   Event changed;                   // pulsed at every change of `row`
+  Event output;   // pulsed when its output stream has more, or will have no more
   Event saved;                     // set once the row is durable
 
   bool is_final() const { return store::is_final(row.state); }

@@ -85,6 +85,7 @@ void TaskEnder::end(const LiveTaskPtr& task, store::TaskEnd end) {
   row.error_message = end.error_message;
   row.times.finished_at = end.finished_at;
   task->changed.pulse();
+  task->output.pulse();
   board_.wake_dispatcher();
   log_.info("task ended",
             {{"task", row.id.text()}, {"state", store::name_of(row.state)}, {"code", row.error_code}});
