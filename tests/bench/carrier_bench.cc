@@ -118,7 +118,7 @@ class Hub {
       std::printf("hub:  %ld KiB anonymous, %.1f KiB a connection\n", anonymous_kib(),
                   double(anonymous_kib() - start_kib_) / double(expected_));
       std::fflush(stdout);
-      co_await carrier.send("all here");
+      static_cast<void>(co_await carrier.send("all here"));
     }
     for (;;) {
       const auto message = co_await carrier.receive();
@@ -185,6 +185,7 @@ int main(int argc, char** argv) {
   ::getrlimit(RLIMIT_NOFILE, &files);
   files.rlim_cur = files.rlim_max;
   ::setrlimit(RLIMIT_NOFILE, &files);
+  std::setvbuf(stdout, nullptr, _IONBF, 0);  // the child may be killed at any time
   Deployment deployment;
   Hub hub(deployment, is_idle ? amount : 0);
   const auto address = hub.listen();
