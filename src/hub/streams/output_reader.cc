@@ -102,8 +102,8 @@ Result<stream::ReadChunk> OutputReader::end_of(const store::TaskRow& row) {
   return take(std::move(chunk));
 }
 
-// One event tells of more output and of the end, so that a reader that keeps up costs no more than the writer. Input is
-// read by nobody in a hurry.
+// One event tells of more output and of the end, so that a reader that keeps up costs no more than the
+// writer. Input is read by nobody in a hurry.
 Task<void> OutputReader::wait_for_change(LiveTaskPtr task) {
   if (task->row.stream == id_) {
     co_await task->output.wait_pulse();

@@ -33,7 +33,7 @@ struct LiveTask {
   bool was_resigned = false;       // a node found an envelope expired on arrival; once is enough
   bool is_commit_pending = false;  // node and envelope are on their way into the row; nothing may be sent yet
   Event changed;                   // pulsed at every change of `row`
-  Event output;   // pulsed when its output stream has more, or will have no more
+  Event output;                    // pulsed when its output stream has more, or will have no more
   Event saved;                     // set once the row is durable
 
   bool is_final() const { return store::is_final(row.state); }
@@ -67,8 +67,8 @@ class TaskBoard {
   std::vector<LiveTaskPtr> on_node(const NodeId& node) const;
   // Oldest first.
   std::vector<LiveTaskPtr> queued() const;
-  // A queued task might find a place now: a slot came free, a node came, a task was saved. Wakes nobody while nothing
-  // waits.
+  // A queued task might find a place now: a slot came free, a node came, a task was saved. Wakes nobody while
+  // nothing waits.
   void wake_dispatcher();
   Event& dispatch_due() { return dispatch_due_; }
 
