@@ -78,9 +78,11 @@ class Ssh:
             ["/usr/sbin/sshd", "-D", "-e", "-f", "/dev/null", "-p", str(self.port), "-h", self.root / "host",
              "-o", f"AuthorizedKeysFile={self.root}/authorized_keys", "-o", "StrictModes=no", "-o", "ListenAddress=127.0.0.1",
              "-o", "UsePAM=no", "-o", f"PidFile={self.root}/pid"], stderr=subprocess.DEVNULL)
-        self.base = ["ssh", "-F", "/dev/null", "-p", str(self.port), "-i", str(self.root / "user"), "-o",
+        # The first value of an option wins, so the multiplexed form only adds to the plain one.
+        self.plain = ["ssh", "-F", "/dev/null", "-p", str(self.port), "-i", str(self.root / "user"), "-o",
                      "StrictHostKeyChecking=no", "-o", f"UserKnownHostsFile={self.root}/known", "-o", "LogLevel=ERROR",
-                     "-o", "Ciphers=aes128-gcm@openssh.com", "-o", f"ControlPath={self.root}/ctl", "127.0.0.1"]
+                      "-o", "Ciphers=aes128-gcm@openssh.com"]
+        self.base = [*self.plain, "-o", f"ControlPath={self.root}/ctl", "127.0.0.1"]
         eventually(lambda: subprocess.run([*self.base[:-1], "-o", "ControlMaster=yes", "-o", "ControlPersist=yes", "127.0.0.1",
                                            "true"], stderr=subprocess.DEVNULL).returncode == 0, what="sshd")
 
@@ -171,7 +173,7 @@ def bench_bulk(world, ssh):
         if ssh is not None:
             # The session's sshd is reaped by the one that we started: its children's time, less the producer's.
             before = cpu_of(ssh.server.pid)[1]
-            plain = [*ssh.base[:-1], "-o", "ControlPath=none", "127.0.0.1", f"sh -c '{PRODUCER}'"]
+            plain = [*ssh.plain, "127.0.0.1", f"sh -c '{PRODUCER}'"]
             cpu, wall, _, producer = run_bulk(plain, [ssh.server.pid])
             eventually(lambda: cpu_of(ssh.server.pid)[1] > before, what="sshd reaped its session")
             peers.append(cpu + (cpu_of(ssh.server.pid)[1] - before) * (1 << 30) / BULK - producer)
