@@ -29,7 +29,7 @@ struct SpawnOutcome {
   SpawnStage stage = SpawnStage::none;
 };
 
-// The program runs in a session of its own with no new privileges, no signal blocked or ignored, no
+// The program runs in a process group of its own with no new privileges, no signal blocked or ignored, no
 // descriptor but 0..2, and dies with the thread that called this.
 SpawnOutcome spawn_program(const SpawnPlan& plan);
 
