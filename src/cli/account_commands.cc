@@ -76,8 +76,9 @@ void add_tokens(CLI::App& app, const Options& options, Invocation& invocation) {
   add_json_flag(*list, invocation);
   list->callback([&invocation] {
     invocation.action = [](Cli& cli) {
-      std::vector<Column> columns{text_column("ID", "id"), text_column("ROLE", "role"), text_column("NAME", "name"),
-                                  text_column("ACCOUNT", "account_id"), text_column("EXPIRES", "expires_at")};
+      std::vector<Column> columns{text_column("ID", "id"), text_column("ROLE", "role"),
+                                  text_column("NAME", "name"), text_column("ACCOUNT", "account_id"),
+                                  text_column("EXPIRES", "expires_at")};
       return show_list(cli, "/api/v1/tokens", std::move(columns));
     };
   });
@@ -86,7 +87,8 @@ void add_tokens(CLI::App& app, const Options& options, Invocation& invocation) {
   add_json_flag(*revoke, invocation);
   revoke->callback([&invocation, options] {
     invocation.action = [options](Cli& cli) {
-      return send_and_show(cli, http::Method::del, "/api/v1/tokens/" + http::percent_encode(options->token_id));
+      return send_and_show(cli, http::Method::del,
+                           "/api/v1/tokens/" + http::percent_encode(options->token_id));
     };
   });
 }
@@ -99,9 +101,8 @@ void add_account_commands(CLI::App& app, Invocation& invocation) {
   add_tokens(app, options, invocation);
   auto* whoami = app.add_subcommand("whoami", "Show the account and role of the current context");
   add_json_flag(*whoami, invocation);
-  whoami->callback([&invocation] {
-    invocation.action = [](Cli& cli) { return show_one(cli, "/api/v1/whoami"); };
-  });
+  whoami->callback(
+      [&invocation] { invocation.action = [](Cli& cli) { return show_one(cli, "/api/v1/whoami"); }; });
 }
 
 }  // namespace outhaul::cli

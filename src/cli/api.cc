@@ -5,9 +5,9 @@
 #include <ctime>
 #include <string>
 
+#include <fmt/format.h>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
-#include <fmt/format.h>
 
 #include "cli/terminal.h"
 #include "http/uri.h"
@@ -33,8 +33,8 @@ Error problem_of(int status, ByteView body) {
     Error error(code.value_or(ErrorCode::internal), shown(text_at(*parsed, "detail")));
     if (const auto* details = parsed->as_object().if_contains("details"); details && details->is_object()) {
       for (const auto& [name, value] : details->as_object()) {
-        error = std::move(error).with(std::string(name), value.is_string() ? std::string(value.as_string())
-                                                                         : json::serialize(value));
+        error = std::move(error).with(
+            std::string(name), value.is_string() ? std::string(value.as_string()) : json::serialize(value));
       }
     }
     return error;
@@ -49,9 +49,9 @@ Result<Api> Api::open(Cli& cli) {
   OUTHAUL_TRY(file, ContextFile::load(ContextFile::default_path()));
   const auto* context = file.find(cli.options.context);
   if (context == nullptr) {
-    return fail(ErrorCode::not_found,
-                cli.options.context.empty() ? "no hub is known yet: run `outhaul up`, or `outhaul login URL`"
-                                            : "no context of that name: see `outhaul context list`");
+    return fail(ErrorCode::not_found, cli.options.context.empty()
+                                          ? "no hub is known yet: run `outhaul up`, or `outhaul login URL`"
+                                          : "no context of that name: see `outhaul context list`");
   }
   return open(cli, *context);
 }
@@ -62,7 +62,8 @@ Result<Api> Api::open(Cli& cli, const Context& context) {
   OUTHAUL_TRY(tls, http::TlsClientContext::pinning(fingerprint));
   http::Client::Settings settings;
   settings.url = url;
-  return Api(cli, std::move(tls), std::move(settings), Secret(std::string(context.token.reveal_for("requests"))));
+  return Api(cli, std::move(tls), std::move(settings),
+             Secret(std::string(context.token.reveal_for("requests"))));
 }
 
 Api::Api(Cli& cli, http::TlsClientContext tls, http::Client::Settings settings, Secret token)
@@ -75,13 +76,15 @@ Api::Api(Cli& cli, http::TlsClientContext tls, http::Client::Settings settings, 
 
 void Api::reset() { client_ = std::make_unique<http::Client>(cli_->clock, tls_.get(), settings_); }
 
-http::ClientRequest Api::request(http::Method method, std::string target, Bytes body, http::Headers headers) const {
+http::ClientRequest Api::request(http::Method method, std::string target, Bytes body,
+                                 http::Headers headers) const {
   http::ClientRequest made;
   made.method = method;
   made.target = std::move(target);
   made.headers = std::move(headers);
   made.headers.set("Authorization", fmt::format("Bearer {}", token_.reveal_for("authorization")));
-  if (!body.empty() && !made.headers.find("Content-Type")) made.headers.set("Content-Type", "application/json");
+  if (!body.empty() && !made.headers.find("Content-Type"))
+    made.headers.set("Content-Type", "application/json");
   made.body = std::move(body);
   return made;
 }

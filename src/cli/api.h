@@ -46,7 +46,8 @@ class Api {
 
  private:
   Api(Cli& cli, http::TlsClientContext tls, http::Client::Settings settings, Secret token);
-  http::ClientRequest request(http::Method method, std::string target, Bytes body, http::Headers headers) const;
+  http::ClientRequest request(http::Method method, std::string target, Bytes body,
+                              http::Headers headers) const;
 
   Cli* cli_;
   std::unique_ptr<http::TlsClientContext> tls_;  // on the heap: the client holds its address

@@ -5,10 +5,10 @@
 #include <cstring>
 #include <exception>
 
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
-#include <fmt/format.h>
 
 #include "base/system_clock.h"
 #include "base/task_group.h"

@@ -1,12 +1,13 @@
-// outhaul completion bash|zsh|fish: scripts made from the commands that exist, so that they cannot lag behind.
+// outhaul completion bash|zsh|fish: scripts made from the commands that exist, so that they cannot lag
+// behind.
 
 #include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "cli/invocation.h"
 
@@ -30,7 +31,8 @@ struct Entry {
 
 void collect(const CLI::App& command, const std::string& path, std::vector<Entry>& entries) {
   entries.push_back({path, words_of(command)});
-  for (const auto* sub : command.get_subcommands(nullptr)) collect(*sub, path + " " + sub->get_name(), entries);
+  for (const auto* sub : command.get_subcommands(nullptr))
+    collect(*sub, path + " " + sub->get_name(), entries);
 }
 
 std::string bash_script(const std::vector<Entry>& entries) {
@@ -40,13 +42,15 @@ std::string bash_script(const std::vector<Entry>& entries) {
       "  for ((i = 1; i < COMP_CWORD; i++)); do\n"
       "    word=${COMP_WORDS[i]}\n"
       "    case \"$path $word\" in\n";
-  for (const auto& entry : entries) script += fmt::format("      '{}') path='{}' ;;\n", entry.path, entry.path);
+  for (const auto& entry : entries)
+    script += fmt::format("      '{}') path='{}' ;;\n", entry.path, entry.path);
   script +=
       "    esac\n"
       "  done\n"
       "  local words=\n"
       "  case \"$path\" in\n";
-  for (const auto& entry : entries) script += fmt::format("    '{}') words='{}' ;;\n", entry.path, entry.words);
+  for (const auto& entry : entries)
+    script += fmt::format("    '{}') words='{}' ;;\n", entry.path, entry.words);
   script +=
       "  esac\n"
       "  COMPREPLY=($(compgen -W \"$words\" -- \"${COMP_WORDS[COMP_CWORD]}\"))\n"
@@ -60,8 +64,9 @@ std::string fish_script(const std::vector<Entry>& entries) {
   for (const auto& entry : entries) {
     // "outhaul task list" completes after the words "task list".
     const auto seen = entry.path.size() > 8 ? entry.path.substr(8) : std::string();
-    const auto condition = seen.empty() ? std::string("__fish_use_subcommand")
-                                        : fmt::format("string match -q -- 'outhaul {}*' (commandline -pc)", seen);
+    const auto condition = seen.empty()
+                               ? std::string("__fish_use_subcommand")
+                               : fmt::format("string match -q -- 'outhaul {}*' (commandline -pc)", seen);
     script += fmt::format("complete -c outhaul -n \"{}\" -a '{}'\n", condition, entry.words);
   }
   return script;
@@ -80,8 +85,11 @@ Task<int> print_script(std::string shell, std::vector<Entry> entries) {
 void add_completion_command(CLI::App& app, Invocation& invocation) {
   // Shared by the parser, which fills it, and the action, which outlives the parser's callbacks.
   const auto shell = std::make_shared<std::string>();
-  auto* command = app.add_subcommand("completion", "Print a completion script: source <(outhaul completion bash)");
-  command->add_option("shell", *shell, "bash, zsh or fish")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  auto* command =
+      app.add_subcommand("completion", "Print a completion script: source <(outhaul completion bash)");
+  command->add_option("shell", *shell, "bash, zsh or fish")
+      ->required()
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
   command->callback([&app, &invocation, shell] {
     std::vector<Entry> entries;
     collect(app, "outhaul", entries);

@@ -33,9 +33,11 @@ Result<void> read_keys(const YAML::Node& node, const std::string& origin,
   for (const auto& entry : node) {
     const auto key = entry.first.as<std::string>();
     const auto found = known.find(key);
-    if (found == known.end()) return invalid(origin, line_of(entry.first), fmt::format("unknown key '{}'", key));
+    if (found == known.end())
+      return invalid(origin, line_of(entry.first), fmt::format("unknown key '{}'", key));
     if (found->second == nullptr) continue;
-    if (!entry.second.IsScalar()) return invalid(origin, line_of(entry.second), fmt::format("'{}' takes text", key));
+    if (!entry.second.IsScalar())
+      return invalid(origin, line_of(entry.second), fmt::format("'{}' takes text", key));
     *found->second = entry.second.as<std::string>();
   }
   return {};
@@ -148,7 +150,8 @@ bool ContextFile::use(std::string_view name) {
 }
 
 bool ContextFile::remove(std::string_view name) {
-  if (std::erase_if(contexts_, [name](const Context& context) { return context.name == name; }) == 0) return false;
+  if (std::erase_if(contexts_, [name](const Context& context) { return context.name == name; }) == 0)
+    return false;
   if (current_ == name) current_ = contexts_.empty() ? std::string() : contexts_.front().name;
   return true;
 }

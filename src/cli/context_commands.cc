@@ -4,9 +4,9 @@
 #include <iostream>
 #include <memory>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include "cli/listing.h"
 #include "cli/terminal.h"
@@ -40,18 +40,21 @@ Result<Secret> read_token(const LoginOptions& options) {
   if (::isatty(STDIN_FILENO) == 1) std::fputs("API token: ", stderr);
   std::string line;
   std::getline(std::cin, line);
-  if (line.empty()) return fail(ErrorCode::invalid, "no token: give --token T, --token-file F or standard input");
+  if (line.empty())
+    return fail(ErrorCode::invalid, "no token: give --token T, --token-file F or standard input");
   return Secret(trimmed(line));
 }
 
 // The fingerprint to believe: the one given, else the one that a context for this hub already has.
-Result<std::string> known_fingerprint(const ContextFile& file, const LoginOptions& options, const http::Url& url) {
+Result<std::string> known_fingerprint(const ContextFile& file, const LoginOptions& options,
+                                      const http::Url& url) {
   if (!options.ca_fingerprint.empty()) return options.ca_fingerprint;
   for (const auto& context : file.contexts()) {
     if (context.url == url.text()) return context.ca_fingerprint;
   }
-  return fail(ErrorCode::invalid,
-              "this hub is not known yet: give --ca-fingerprint sha256:..., which the hub prints at its start");
+  return fail(
+      ErrorCode::invalid,
+      "this hub is not known yet: give --ca-fingerprint sha256:..., which the hub prints at its start");
 }
 
 Task<int> log_in(Cli& cli, Options options) {
@@ -113,7 +116,8 @@ Task<int> change_contexts(Change change, std::string name) {
   auto file = ContextFile::load(ContextFile::default_path());
   if (!file) co_return report(file.error());
   const bool is_known = change == Change::use ? file->use(name) : file->remove(name);
-  if (!is_known) co_return report(Error(ErrorCode::not_found, "no context of that name: see `outhaul context list`"));
+  if (!is_known)
+    co_return report(Error(ErrorCode::not_found, "no context of that name: see `outhaul context list`"));
   if (const auto saved = file->save(); !saved) co_return report(saved.error());
   co_return exit_code::done;
 }
@@ -121,14 +125,16 @@ Task<int> change_contexts(Change change, std::string name) {
 void add_login(CLI::App& app, const Options& options, Invocation& invocation) {
   auto* login = app.add_subcommand("login", "Keep a hub and a token for later commands");
   login->add_option("url", options->url, "The hub: https://HOST[:PORT]")->required();
-  login->add_option("--token", options->token, "The API token; - reads it from standard input")->type_name("T");
-  login->add_option("--token-file", options->token_file, "A private file that holds the token")->type_name("F");
-  login->add_option("--ca-fingerprint", options->ca_fingerprint, "The only CA to believe")->type_name("sha256:HEX");
+  login->add_option("--token", options->token, "The API token; - reads it from standard input")
+      ->type_name("T");
+  login->add_option("--token-file", options->token_file, "A private file that holds the token")
+      ->type_name("F");
+  login->add_option("--ca-fingerprint", options->ca_fingerprint, "The only CA to believe")
+      ->type_name("sha256:HEX");
   login->add_option("--name", options->name, "Name of the context (default: the host)");
   add_json_flag(*login, invocation);
-  login->callback([&invocation, options] {
-    invocation.action = [options](Cli& cli) { return log_in(cli, options); };
-  });
+  login->callback(
+      [&invocation, options] { invocation.action = [options](Cli& cli) { return log_in(cli, options); }; });
 }
 
 void add_change(CLI::App& group, Change change, const char* word, const char* what, const Options& options,

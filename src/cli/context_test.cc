@@ -61,13 +61,14 @@ TEST(ContextFile, WhenTextIsWrong_ThenFileLineAndKeyAreNamed) {
 }
 
 TEST(ContextFile, WhenSaved_ThenOnlyItsOwnerMayReadIt) {
-  const auto path = std::filesystem::temp_directory_path() / ("outhaul-context-" + std::to_string(::getpid()));
+  const auto path =
+      std::filesystem::temp_directory_path() / ("outhaul-context-" + std::to_string(::getpid()));
   auto file = ContextFile::load(path / "config.yaml");
   ASSERT_TRUE(file.has_value());
   file->put(context("first", "oht_a"));
 
   ASSERT_TRUE(file->save().has_value());
-  struct stat facts {};
+  struct stat facts{};
   ASSERT_EQ(::stat((path / "config.yaml").c_str(), &facts), 0);
   EXPECT_EQ(facts.st_mode & 0777U, 0600U);
   ASSERT_EQ(::chmod((path / "config.yaml").c_str(), 0644), 0);

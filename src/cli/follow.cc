@@ -41,7 +41,8 @@ Task<Result<void>> follow_stream(Cli& cli, Api& api, std::string stream_id, std:
       attempt = 0;
       deadline = cli.clock.now() + Api::retry_limit;
     }
-    if (cli.clock.now() >= deadline) co_return fail(ErrorCode::unavailable, "the hub stayed away for too long");
+    if (cli.clock.now() >= deadline)
+      co_return fail(ErrorCode::unavailable, "the hub stayed away for too long");
     if (++attempt == 2) std::fputs("outhaul: the connection to the hub is lost; waiting for it\n", stderr);
     api.reset();
     co_await cli.clock.sleep_for(retry_pause(attempt));

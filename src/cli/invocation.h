@@ -17,10 +17,10 @@ namespace outhaul::cli {
 
 namespace exit_code {
 inline constexpr int done = 0;
-inline constexpr int failed = 1;      // the hub said no, or could not be reached
-inline constexpr int usage = 2;       // the command line itself is wrong
-inline constexpr int outhaul = 125;   // `outhaul run`: Outhaul failed, not the command
-inline constexpr int signalled = 128; // plus the number of the signal that ended the command
+inline constexpr int failed = 1;       // the hub said no, or could not be reached
+inline constexpr int usage = 2;        // the command line itself is wrong
+inline constexpr int outhaul = 125;    // `outhaul run`: Outhaul failed, not the command
+inline constexpr int signalled = 128;  // plus the number of the signal that ended the command
 }  // namespace exit_code
 
 struct GlobalOptions {

@@ -2,8 +2,8 @@
 
 #include <cstdio>
 
-#include <boost/json/serialize.hpp>
 #include <fmt/format.h>
+#include <boost/json/serialize.hpp>
 
 #include "cli/terminal.h"
 
@@ -50,7 +50,9 @@ Task<int> show_list(Cli& cli, std::string target, std::vector<Column> columns) {
   co_return exit_code::done;
 }
 
-Task<int> show_one(Cli& cli, std::string target) { return send_and_show(cli, http::Method::get, std::move(target)); }
+Task<int> show_one(Cli& cli, std::string target) {
+  return send_and_show(cli, http::Method::get, std::move(target));
+}
 
 Task<int> send_and_show(Cli& cli, http::Method method, std::string target, Bytes body) {
   auto api = Api::open(cli);
@@ -66,7 +68,8 @@ std::string labels_text(const json::value& labels) {
   if (labels.is_object()) {
     for (const auto& [key, value] : labels.as_object()) {
       if (!text.empty()) text.push_back(',');
-      text += fmt::format("{}={}", std::string_view(key), value.is_string() ? std::string(value.as_string()) : "");
+      text += fmt::format("{}={}", std::string_view(key),
+                          value.is_string() ? std::string(value.as_string()) : "");
     }
   }
   return text.empty() ? "-" : shown(text);

@@ -3,9 +3,9 @@
 #include <cstdio>
 #include <memory>
 
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 #include <boost/json/serialize.hpp>
-#include <fmt/format.h>
 
 #include "cli/listing.h"
 #include "cli/terminal.h"
@@ -23,7 +23,9 @@ struct NodeOptions {
 };
 using Options = std::shared_ptr<NodeOptions>;  // filled by the parser, read by the action later
 
-std::string node_target(const Options& options) { return "/api/v1/nodes/" + http::percent_encode(options->node); }
+std::string node_target(const Options& options) {
+  return "/api/v1/nodes/" + http::percent_encode(options->node);
+}
 
 std::string slots_text(const json::value& node) {
   const auto* load = node.is_object() ? node.as_object().if_contains("load") : nullptr;
@@ -42,8 +44,9 @@ Task<int> list_nodes(Cli& cli, Options options) {
     const auto* found = node.is_object() ? node.as_object().if_contains("labels") : nullptr;
     return found == nullptr ? std::string("-") : labels_text(*found);
   };
-  std::vector<Column> columns{text_column("NAME", "name"), {"STATE", state_text}, text_column("POOL", "pool"),
-                              {"LABELS", labels},          {"BUSY", slots_text},  text_column("VERSION", "version")};
+  std::vector<Column> columns{text_column("NAME", "name"), {"STATE", state_text},
+                              text_column("POOL", "pool"), {"LABELS", labels},
+                              {"BUSY", slots_text},        text_column("VERSION", "version")};
   columns.push_back({"SEEN", [now](const json::value& node) { return age_at(node, "last_seen_at", now); }});
   columns.push_back(text_column("ID", "id"));
   std::string target = "/api/v1/nodes";
@@ -61,7 +64,8 @@ Task<int> remove_node(Cli& cli, Options options) {
   if (!api) co_return report(api.error());
   const auto answer = co_await api->call(http::Method::del, node_target(options));
   if (!answer) co_return report(answer.error());
-  if (!cli.options.json) std::fputs("removed; its tunnel is closed and its identity is refused from now on\n", stdout);
+  if (!cli.options.json)
+    std::fputs("removed; its tunnel is closed and its identity is refused from now on\n", stdout);
   co_return exit_code::done;
 }
 
@@ -104,8 +108,11 @@ void add_token_commands(CLI::App& group, const Options& options, Invocation& inv
   token->require_subcommand(1);
   auto* create = token->add_subcommand("create", "Make a token; prints the command for the new machine");
   create->add_option("--pool", options->pool, "The pool that the node joins");
-  create->add_option("--label", options->labels, "A label of the node")->type_name("K=V")->allow_extra_args(false);
-  create->add_option("--expires-in", options->expires_in, "How long it is good for (default 1h)")->type_name("D");
+  create->add_option("--label", options->labels, "A label of the node")
+      ->type_name("K=V")
+      ->allow_extra_args(false);
+  create->add_option("--expires-in", options->expires_in, "How long it is good for (default 1h)")
+      ->type_name("D");
   add_json_flag(*create, invocation);
   create->callback([&invocation, options] {
     invocation.action = [options](Cli& cli) { return create_token(cli, options); };

@@ -73,15 +73,19 @@ Result<void> OutputSink::write_record(const stream::EncodedRecord& record) {
     case RecordKind::standard_output: return write_all(STDOUT_FILENO, record.payload());
     case RecordKind::standard_error: return write_all(STDERR_FILENO, record.payload());
     case RecordKind::gap:
-      return write_all(STDERR_FILENO, fmt::format("outhaul: {} bytes of output are left out here\n", record.span()));
+      return write_all(STDERR_FILENO,
+                       fmt::format("outhaul: {} bytes of output are left out here\n", record.span()));
     default: return {};
   }
 }
 
 int exit_code_of(const wire::TaskResult& result) {
   if (!result.pipe_holder.empty()) {
-    std::fputs(fmt::format("outhaul: {} still held the output after the command had ended; it was ended too\n",
-                           shown(result.pipe_holder)).c_str(), stderr);
+    std::fputs(
+        fmt::format("outhaul: {} still held the output after the command had ended; it was ended too\n",
+                    shown(result.pipe_holder))
+            .c_str(),
+        stderr);
   }
   if (const auto* exited = std::get_if<wire::Exited>(&result.end)) {
     // From 125 on a code could be taken for one of ours.
@@ -91,14 +95,18 @@ int exit_code_of(const wire::TaskResult& result) {
     return exited->code;
   }
   if (const auto* signalled = std::get_if<wire::Signalled>(&result.end)) {
-    std::fputs(fmt::format("outhaul: the command was ended by signal {} ({})\n", signalled->signal,
-                           ::sigabbrev_np(signalled->signal) != nullptr ? ::sigabbrev_np(signalled->signal) : "?")
-                   .c_str(), stderr);
+    std::fputs(
+        fmt::format("outhaul: the command was ended by signal {} ({})\n", signalled->signal,
+                    ::sigabbrev_np(signalled->signal) != nullptr ? ::sigabbrev_np(signalled->signal) : "?")
+            .c_str(),
+        stderr);
     return exit_code::signalled + signalled->signal;
   }
   const auto& failed = std::get<wire::Failed>(result.end);
   std::fputs(fmt::format("outhaul: {} ({}). {}\n", shown(failed.message), name_of(failed.code),
-                         info_of(failed.code).remedy).c_str(), stderr);
+                         info_of(failed.code).remedy)
+                 .c_str(),
+             stderr);
   return exit_code::outhaul;
 }
 

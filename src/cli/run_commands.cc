@@ -32,18 +32,22 @@ void add_run(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<RunOptions>();
   auto* command = app.add_subcommand("run", "Run a command on a node and show its output");
   add_selector(*command, *options);
-  command->add_option("--timeout", options->timeout, "End the command after this long (30s, 5m)")->type_name("D");
+  command->add_option("--timeout", options->timeout, "End the command after this long (30s, 5m)")
+      ->type_name("D");
   command->add_option("--queue-timeout", options->queue_timeout, "Wait this long for a node (default 5m)")
       ->type_name("D");
   command->add_option("--env", options->environment, "Add to the environment; K alone takes our own value")
       ->type_name("K=V")
       ->allow_extra_args(false);
-  command->add_option("--cwd", options->directory, "Start in this directory of the node's workspace")->type_name("D");
-  command->add_option("--isolation", options->isolation, "The least isolation that will do")->type_name("LEVEL");
+  command->add_option("--cwd", options->directory, "Start in this directory of the node's workspace")
+      ->type_name("D");
+  command->add_option("--isolation", options->isolation, "The least isolation that will do")
+      ->type_name("LEVEL");
   command->add_flag("--stdin", options->has_stdin, "Give the command our standard input");
   command->add_flag("--detach", options->detach, "Print the task's id and do not wait");
   command->add_option("--shell", options->shell, "Run this line with /bin/sh -c")->type_name("LINE");
-  command->add_option("argv", options->argv, "The program and its arguments, after --")->type_name("-- ARGV...");
+  command->add_option("argv", options->argv, "The program and its arguments, after --")
+      ->type_name("-- ARGV...");
   command->positionals_at_end(true);
   add_json_flag(*command, invocation);
   command->callback([&invocation, options] {

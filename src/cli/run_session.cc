@@ -3,9 +3,9 @@
 #include <csignal>
 #include <cstdio>
 
+#include <fmt/format.h>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <fmt/format.h>
 
 #include "base/within.h"
 #include "cli/follow.h"
@@ -33,7 +33,11 @@ OutputSink::Form form_of(const Cli& cli) {
 }  // namespace
 
 RunSession::RunSession(Cli& cli, Api api, RunOptions options)
-    : cli_(cli), api_(std::move(api)), options_(std::move(options)), sink_(form_of(cli)), helpers_(cli.executor) {}
+    : cli_(cli),
+      api_(std::move(api)),
+      options_(std::move(options)),
+      sink_(form_of(cli)),
+      helpers_(cli.executor) {}
 
 Task<int> RunSession::run() {
   auto body = task_request(options_);
@@ -108,7 +112,8 @@ Task<void> RunSession::watch_signals() {
     const int number = co_await signals.async_wait(asio::use_awaitable);
     ++interrupts_;
     if (interrupts_ > 1 || task_id_.empty()) {
-      if (!task_id_.empty()) note(fmt::format("detached from {}; see `outhaul task show {}`", task_id_, task_id_));
+      if (!task_id_.empty())
+        note(fmt::format("detached from {}; see `outhaul task show {}`", task_id_, task_id_));
       std::fflush(nullptr);
       ::_exit(exit_code::signalled + number);
     }
@@ -146,7 +151,8 @@ Task<void> RunSession::send_input() {
 
 Task<Result<void>> RunSession::put_input(Api& api, std::uint64_t& offset, Bytes bytes, bool is_end) {
   const auto size = bytes.size();
-  auto target = fmt::format("/api/v1/tasks/{}/stdin?offset={}{}", task_id_, offset, is_end ? "&end=true" : "");
+  auto target =
+      fmt::format("/api/v1/tasks/{}/stdin?offset={}{}", task_id_, offset, is_end ? "&end=true" : "");
   // By offset, so that a repeated PUT appends nothing twice.
   OUTHAUL_CO_TRY(answer, co_await api.call_patiently(http::Method::put, std::move(target), std::move(bytes)));
   static_cast<void>(answer);
@@ -171,12 +177,14 @@ Task<void> RunSession::explain_waiting() {
 
 int RunSession::finish(const Result<void>& followed) {
   if (!followed) {
-    if (!task_id_.empty()) note(fmt::format("the task is {}; see `outhaul task show {}`", task_id_, task_id_));
+    if (!task_id_.empty())
+      note(fmt::format("the task is {}; see `outhaul task show {}`", task_id_, task_id_));
     return report_own(followed.error());
   }
   const auto& end = sink_.result()->end;
   const auto* failed = std::get_if<wire::Failed>(&end);
-  if (interrupts_ > 0 && failed != nullptr && failed->code == ErrorCode::task_cancelled) return interrupted_exit;
+  if (interrupts_ > 0 && failed != nullptr && failed->code == ErrorCode::task_cancelled)
+    return interrupted_exit;
   return exit_code_of(*sink_.result());
 }
 

@@ -2,9 +2,9 @@
 
 #include <memory>
 
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 #include <boost/json/serialize.hpp>
-#include <fmt/format.h>
 
 #include "cli/follow.h"
 #include "cli/listing.h"
@@ -55,8 +55,10 @@ Task<int> list_tasks(Cli& cli, Options options) {
   if (!options->node.empty()) target += "node=" + http::percent_encode(options->node) + "&";
   target.pop_back();
   const auto now = cli.clock.wall_now();
-  std::vector<Column> columns{
-      text_column("ID", "id"), text_column("STATE", "state"), {"END", end_text_of}, text_column("NODE", "node_name")};
+  std::vector<Column> columns{text_column("ID", "id"),
+                              text_column("STATE", "state"),
+                              {"END", end_text_of},
+                              text_column("NODE", "node_name")};
   columns.push_back({"AGE", [now](const json::value& task) { return age_at(task, "created_at", now); }});
   columns.push_back({"COMMAND", action_text});
   return show_list(cli, std::move(target), std::move(columns));
@@ -65,7 +67,8 @@ Task<int> list_tasks(Cli& cli, Options options) {
 Task<int> show_logs(Cli& cli, Options options) {
   auto api = Api::open(cli);
   if (!api) co_return report(api.error());
-  const auto task = co_await api->call(http::Method::get, "/api/v1/tasks/" + http::percent_encode(options->id));
+  const auto task =
+      co_await api->call(http::Method::get, "/api/v1/tasks/" + http::percent_encode(options->id));
   if (!task) co_return report(task.error());
   OutputSink sink(cli.options.json ? OutputSink::Form::json_lines : OutputSink::Form::bytes);
   const auto copied =
@@ -119,9 +122,11 @@ void add_task_commands(CLI::App& app, Invocation& invocation) {
     invocation.action = [options](Cli& cli) { return show_logs(cli, options); };
   });
 
-  auto* cancel = add_with_id(*group, "cancel", "End a task: a signal, a grace, then KILL", options, invocation);
+  auto* cancel =
+      add_with_id(*group, "cancel", "End a task: a signal, a grace, then KILL", options, invocation);
   cancel->add_option("--signal", options->signal, "The first signal (default TERM)");
-  cancel->add_option("--grace", options->grace, "From the first signal to KILL (default 10s)")->type_name("D");
+  cancel->add_option("--grace", options->grace, "From the first signal to KILL (default 10s)")
+      ->type_name("D");
   cancel->callback([&invocation, options] {
     invocation.action = [options](Cli& cli) { return cancel_task(cli, options); };
   });

@@ -2,9 +2,9 @@
 
 #include <cstdlib>
 
+#include <fmt/format.h>
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
-#include <fmt/format.h>
 
 #include "base/duration_text.h"
 #include "cli/listing.h"
@@ -13,7 +13,8 @@ namespace outhaul::cli {
 namespace {
 
 Result<void> put_action(json::object& body, const RunOptions& options) {
-  const int given = (options.argv.empty() ? 0 : 1) + (options.shell.empty() ? 0 : 1) + (options.echo.empty() ? 0 : 1);
+  const int given =
+      (options.argv.empty() ? 0 : 1) + (options.shell.empty() ? 0 : 1) + (options.echo.empty() ? 0 : 1);
   if (given != 1) {
     return fail(ErrorCode::invalid, "say what to run: either `-- PROGRAM ARGUMENT...` or `--shell LINE`");
   }
@@ -48,7 +49,8 @@ Result<void> put_environment(json::object& body, const RunOptions& options) {
     } else if (const char* own = std::getenv(entry.c_str())) {
       pairs.push_back(fmt::format("{}={}", entry, own));
     } else {
-      return fail(ErrorCode::invalid, "--env: a name without '=' takes our own value, and that variable is not set");
+      return fail(ErrorCode::invalid,
+                  "--env: a name without '=' takes our own value, and that variable is not set");
     }
   }
   OUTHAUL_TRY(environment, parse_pairs(pairs, "--env"));
@@ -56,7 +58,8 @@ Result<void> put_environment(json::object& body, const RunOptions& options) {
   return {};
 }
 
-Result<void> put_duration(json::object& body, const char* key, const std::string& text, std::string_view option) {
+Result<void> put_duration(json::object& body, const char* key, const std::string& text,
+                          std::string_view option) {
   if (text.empty()) return {};
   if (auto span = parse_duration(text); !span) return fail(std::move(span).error().during(option));
   body[key] = text;

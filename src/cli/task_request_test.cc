@@ -24,9 +24,10 @@ TEST(TaskRequest, WhenEverythingIsGiven_ThenTheBodyHasIt) {
   const auto body = task_request(options);
 
   ASSERT_TRUE(body.has_value());
-  EXPECT_EQ(*body,
-            R"({"argv":["echo","a b",""],"selector":{"node":"alpha","labels":{"gpu":"yes"}},"env":{"A":"b=c"},)"
-            R"("timeout":"1h30m","cwd":"sub","stdin":true,"interactive":true})");
+  EXPECT_EQ(
+      *body,
+      R"({"argv":["echo","a b",""],"selector":{"node":"alpha","labels":{"gpu":"yes"}},"env":{"A":"b=c"},)"
+      R"("timeout":"1h30m","cwd":"sub","stdin":true,"interactive":true})");
 }
 
 TEST(TaskRequest, WhenAnOptionIsWrong_ThenItIsNamed) {
@@ -40,9 +41,11 @@ TEST(TaskRequest, WhenAnOptionIsWrong_ThenItIsNamed) {
   unset.environment = {"OUTHAUL_TEST_NOT_SET"};
   auto timeout = command();
   timeout.timeout = "soon";
-  const std::vector<std::pair<RunOptions, std::string>> rows = {
-      {none, "say what to run"}, {both, "say what to run"}, {label, "--label"},
-      {unset, "--env"},          {timeout, "--timeout"}};
+  const std::vector<std::pair<RunOptions, std::string>> rows = {{none, "say what to run"},
+                                                                {both, "say what to run"},
+                                                                {label, "--label"},
+                                                                {unset, "--env"},
+                                                                {timeout, "--timeout"}};
   for (const auto& [options, said] : rows) {
     SCOPED_TRACE(said);
 

@@ -6,12 +6,12 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include <fmt/format.h>
+#include <unistd.h>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
-#include <fmt/format.h>
-#include <unistd.h>
 
 #include "base/within.h"
 #include "cli/terminal.h"
@@ -87,7 +87,8 @@ Task<Result<void>> Up::start() {
   std::error_code fault;
   std::filesystem::create_directories(options_.data, fault);
   std::filesystem::permissions(options_.data, std::filesystem::perms::owner_all, fault);
-  if (fault) co_return fail(ErrorCode::unavailable, fmt::format("make {}: {}", options_.data, fault.message()));
+  if (fault)
+    co_return fail(ErrorCode::unavailable, fmt::format("make {}: {}", options_.data, fault.message()));
   OUTHAUL_CO_CHECK(co_await prepare_hub());
   OUTHAUL_CO_TRY(ready, co_await start_hub());
   ready_ = ready;
@@ -95,9 +96,10 @@ Task<Result<void>> Up::start() {
   OUTHAUL_CO_TRY(api, Api::open(cli_));
   OUTHAUL_CO_CHECK(co_await prepare_node(api));
   node_.name = "node";
-  node_.spec = {.argv = {programs_ + "/outhaul-node", "run", "--data", node_data(), "--hub", ready_.url, "--end-tasks"},
-                .log_path = options_.data + "/node.log",
-                .stdin_text = {}};
+  node_.spec = {
+      .argv = {programs_ + "/outhaul-node", "run", "--data", node_data(), "--hub", ready_.url, "--end-tasks"},
+      .log_path = options_.data + "/node.log",
+      .stdin_text = {}};
   OUTHAUL_CO_CHECK(launch(node_));
   keepers_.spawn([this] { return keep(node_); });
   OUTHAUL_CO_CHECK(co_await wait_attached(api));
@@ -108,15 +110,17 @@ Task<Result<void>> Up::run_to_end(ChildSpec spec, std::string what) {
   OUTHAUL_CO_TRY(child, ChildProcess::start(cli_.executor, spec));
   const int status = co_await child->wait();
   if (status == 0) co_return Result<void>();
-  co_return fail(ErrorCode::spawn_failed, fmt::format("{} {}; see {}", what, end_text(status), spec.log_path));
+  co_return fail(ErrorCode::spawn_failed,
+                 fmt::format("{} {}; see {}", what, end_text(status), spec.log_path));
 }
 
 Task<Result<void>> Up::prepare_hub() {
   if (std::filesystem::exists(hub_data() + "/FORMAT")) co_return Result<void>();
   say("setting up a hub in " + hub_data());
-  ChildSpec spec{.argv = {programs_ + "/outhaul-hub", "init", "--data", hub_data(), "--deployment", deployment},
-                 .log_path = options_.data + "/hub.log",
-                 .stdin_text = {}};
+  ChildSpec spec{
+      .argv = {programs_ + "/outhaul-hub", "init", "--data", hub_data(), "--deployment", deployment},
+      .log_path = options_.data + "/hub.log",
+      .stdin_text = {}};
   co_return co_await run_to_end(std::move(spec), "outhaul-hub init");
 }
 
@@ -124,19 +128,20 @@ Task<Result<Up::Ready>> Up::start_hub() {
   const auto ready_path = options_.data + "/hub-ready.json";
   ::unlink(ready_path.c_str());
   hub_.name = "hub";
-  hub_.spec = {.argv = {programs_ + "/outhaul-hub", "serve", "--data", hub_data(), "--listen", options_.listen,
-                        "--ready-file", ready_path},
+  hub_.spec = {.argv = {programs_ + "/outhaul-hub", "serve", "--data", hub_data(), "--listen",
+                        options_.listen, "--ready-file", ready_path},
                .log_path = options_.data + "/hub.log",
                .stdin_text = {}};
   OUTHAUL_CO_CHECK(launch(hub_));
   const auto deadline = cli_.clock.now() + start_limit;
   while (!std::filesystem::exists(ready_path)) {
     if (stopping_.is_set()) co_return fail(ErrorCode::cancelled, "stopped before the hub was ready");
-    const bool has_ended = co_await within(cli_.clock, cli_.clock.now() + poll_pause, [](ChildProcess& process) -> Task<void> {
-      co_await process.wait();
-    }(*hub_.process));
+    const bool has_ended =
+        co_await within(cli_.clock, cli_.clock.now() + poll_pause,
+                        [](ChildProcess& process) -> Task<void> { co_await process.wait(); }(*hub_.process));
     if (has_ended || cli_.clock.now() >= deadline) {
-      co_return fail(ErrorCode::unavailable, fmt::format("the hub did not start; see {}", hub_.spec.log_path));
+      co_return fail(ErrorCode::unavailable,
+                     fmt::format("the hub did not start; see {}", hub_.spec.log_path));
     }
   }
   OUTHAUL_CO_TRY(text, crypto::read_trusted_file(ready_path, 65536));
@@ -154,10 +159,11 @@ Task<Result<void>> Up::prepare_node(Api& api) {
   if (std::filesystem::exists(node_data() + "/FORMAT")) co_return Result<void>();
   say("enrolling this machine as a node in " + node_data());
   OUTHAUL_CO_TRY(made, co_await api.call_patiently(http::Method::post, "/api/v1/node-tokens", "{}"));
-  ChildSpec spec{.argv = {programs_ + "/outhaul-node", "enroll", "--hub", ready_.url, "--ca-fingerprint",
-                          ready_.ca_fingerprint, "--token", "-", "--data", node_data(), "--name", host_name()},
-                 .log_path = options_.data + "/node.log",
-                 .stdin_text = text_at(made, "token") + "\n"};
+  ChildSpec spec{
+      .argv = {programs_ + "/outhaul-node", "enroll", "--hub", ready_.url, "--ca-fingerprint",
+               ready_.ca_fingerprint, "--token", "-", "--data", node_data(), "--name", host_name()},
+      .log_path = options_.data + "/node.log",
+      .stdin_text = text_at(made, "token") + "\n"};
   OUTHAUL_CO_CHECK(co_await run_to_end(std::move(spec), "outhaul-node enroll"));
   // The node owner's own permission, without which the node runs nothing without a sandbox.
   co_return crypto::write_private_file(node_data() + "/node.yaml", "version: 1\nisolation: [trusted]\n");
@@ -176,7 +182,8 @@ Task<Result<void>> Up::wait_attached(Api& api) {
     }
     if (stopping_.is_set()) co_return fail(ErrorCode::cancelled, "stopped before the node was attached");
     if (cli_.clock.now() >= deadline) {
-      co_return fail(ErrorCode::unavailable, fmt::format("the node did not attach; see {}", node_.spec.log_path));
+      co_return fail(ErrorCode::unavailable,
+                     fmt::format("the node did not attach; see {}", node_.spec.log_path));
     }
     co_await cli_.clock.sleep_for(poll_pause);
   }
@@ -196,14 +203,16 @@ Result<void> Up::keep_context() {
 
 Result<void> Up::write_ready_file() const {
   if (options_.ready_file.empty()) return {};
-  const json::object ready{{"url", ready_.url}, {"ca_fingerprint", ready_.ca_fingerprint}, {"pid", ::getpid()}};
+  const json::object ready{
+      {"url", ready_.url}, {"ca_fingerprint", ready_.ca_fingerprint}, {"pid", ::getpid()}};
   return crypto::write_public_file(options_.ready_file, json::serialize(ready) + "\n");
 }
 
 void Up::print_welcome() const {
-  say(fmt::format("\nhub    {}\nCA     {}\nnode   {} (attached)\ndata   {}\n", ready_.url, ready_.ca_fingerprint,
-                  host_name(), options_.data));
-  say("Tasks run as this user with no sandbox (isolation level `trusted`): run only what you would run yourself.");
+  say(fmt::format("\nhub    {}\nCA     {}\nnode   {} (attached)\ndata   {}\n", ready_.url,
+                  ready_.ca_fingerprint, host_name(), options_.data));
+  say("Tasks run as this user with no sandbox (isolation level `trusted`): run only what you would run "
+      "yourself.");
   say(fmt::format("That permission stands in {}/node.yaml.\n", node_data()));
   say("Try in a second terminal:\n"
       "  outhaul run -- uname -a\n"

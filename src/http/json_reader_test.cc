@@ -79,9 +79,8 @@ TEST(JsonReader, WhenValuesPassTheirLimit_ThenTheyAreFaults) {
 }
 
 TEST(JsonReader, WhenAnUnknownKeyIsStrange_ThenItIsNamedSafely) {
-  const std::map<std::string, std::string> rows = {{"kye", "kye"},
-                                                   {"k\\u001b[31m", "a key of 6 bytes"},
-                                                   {std::string(100, 'k'), "a key of 100 bytes"}};
+  const std::map<std::string, std::string> rows = {
+      {"kye", "kye"}, {"k\\u001b[31m", "a key of 6 bytes"}, {std::string(100, 'k'), "a key of 100 bytes"}};
   for (const auto& [key, named] : rows) {
     SCOPED_TRACE(key);
     auto reader = JsonReader::parse("{\"" + key + "\":1}");

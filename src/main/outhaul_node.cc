@@ -11,13 +11,16 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   auto& enroll = *app.add_subcommand("enroll", "Make this data directory a node of a hub");
   enroll.add_option("--hub", options.hub, "The hub's address, https://HOST[:PORT]")->required();
-  enroll.add_option("--ca-fingerprint", options.ca_fingerprint, "sha256:..., as the hub printed it")->required();
-  enroll.add_option("--token", options.token, "The enrolment token; - reads it from standard input")->required();
+  enroll.add_option("--ca-fingerprint", options.ca_fingerprint, "sha256:..., as the hub printed it")
+      ->required();
+  enroll.add_option("--token", options.token, "The enrolment token; - reads it from standard input")
+      ->required();
   enroll.add_option("--data", options.data, "The node's data directory")->required();
   enroll.add_option("--name", options.name, "The node's name; else the host's");
   auto& run = *app.add_subcommand("run", "Stay attached and run tasks until SIGTERM");
   run.add_option("--data", options.data, "The node's data directory")->required();
-  run.add_option("--config", options.config_file, "node.yaml; else the one in the data directory or /etc/outhaul");
+  run.add_option("--config", options.config_file,
+                 "node.yaml; else the one in the data directory or /etc/outhaul");
   run.add_option("--hub", options.hub, "Dial this address instead of the one enrolled with");
   run.add_flag("--end-tasks", options.end_tasks, "End running tasks when the drain's limit is over");
   CLI11_PARSE(app, argc, argv);

@@ -33,7 +33,8 @@ TEST(NodeConfig, WhenKeysAreGiven_ThenTheyAreRead) {
 
 TEST(NodeConfig, WhenKeysAreWrong_ThenEveryFaultIsNamedWithItsLineAndNoValue) {
   const auto config = parse_node_config(
-      "version: 1\nisolation: [native]\nslots: 0\nworkspace: work\nslot: 4\ndrain_limit: 10\nhub: \"hunter2 hunter2\"\n",
+      "version: 1\nisolation: [native]\nslots: 0\nworkspace: work\nslot: 4\ndrain_limit: 10\nhub: \"hunter2 "
+      "hunter2\"\n",
       "node.yaml");
 
   ASSERT_FALSE(config.has_value());

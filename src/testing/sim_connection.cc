@@ -98,9 +98,10 @@ void SimConnection::send(SimSide from, Parcel parcel) {
   End& to = end(other(from));
   to.last_arrival = std::max(to.last_arrival, world_.now() + draw_delay());
   ++to.on_the_way;
-  world_.at(to.last_arrival, [self = shared_from_this(), side = other(from), parcel = std::move(parcel)]() mutable {
-    self->arrive(side, std::move(parcel));
-  });
+  world_.at(to.last_arrival,
+            [self = shared_from_this(), side = other(from), parcel = std::move(parcel)]() mutable {
+              self->arrive(side, std::move(parcel));
+            });
 }
 
 void SimConnection::arrive(SimSide to, Parcel parcel) {

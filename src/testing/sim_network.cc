@@ -7,7 +7,8 @@ namespace outhaul::testing {
 
 class SimDialer final : public node::CarrierDialer {
  public:
-  SimDialer(SimNetwork& network, const std::shared_ptr<SimProcess>& process, std::string path, std::string tls_uri)
+  SimDialer(SimNetwork& network, const std::shared_ptr<SimProcess>& process, std::string path,
+            std::string tls_uri)
       : network_(network), process_(process), path_(std::move(path)), tls_uri_(std::move(tls_uri)) {}
 
   Task<Result<std::unique_ptr<transport::Carrier>>> dial() override {
@@ -54,7 +55,8 @@ void SimNetwork::route(const std::string& path, std::string port) { path_of(path
 void SimNetwork::set_delays(const std::string& path, SimDelays delays) { path_of(path).delays = delays; }
 
 std::unique_ptr<transport::Carrier> SimNetwork::connect(const std::shared_ptr<SimProcess>& process,
-                                                        const std::string& path_name, const std::string& tls_uri) {
+                                                        const std::string& path_name,
+                                                        const std::string& tls_uri) {
   auto& path = path_of(path_name);
   const auto found = ports_.find(path.port);
   const auto listener = found == ports_.end() ? nullptr : found->second.process.lock();

@@ -30,8 +30,8 @@ class SimNetwork {
   // process refuses them.
   void listen(const std::string& port, const std::shared_ptr<SimProcess>& process, Bytes spki, Accept accept);
   // How `process` reaches the port that `path` leads to. `tls_uri` is the identity of its certificate.
-  std::unique_ptr<node::CarrierDialer> make_dialer(const std::shared_ptr<SimProcess>& process, std::string path,
-                                                   std::string tls_uri);
+  std::unique_ptr<node::CarrierDialer> make_dialer(const std::shared_ptr<SimProcess>& process,
+                                                   std::string path, std::string tls_uri);
   // Where the path leads from now on; at first to "hub". Connections that exist stay.
   void route(const std::string& path, std::string port);
 
@@ -60,9 +60,10 @@ class SimNetwork {
 
   SimPath& path_of(const std::string& name);
   // Null when nobody listens there.
-  std::unique_ptr<transport::Carrier> connect(const std::shared_ptr<SimProcess>& process, const std::string& path,
-                                              const std::string& tls_uri);
-  void hand_over(const std::shared_ptr<SimConnection>& connection, const Port& port, transport::CarrierPeer peer);
+  std::unique_ptr<transport::Carrier> connect(const std::shared_ptr<SimProcess>& process,
+                                              const std::string& path, const std::string& tls_uri);
+  void hand_over(const std::shared_ptr<SimConnection>& connection, const Port& port,
+                 transport::CarrierPeer peer);
   std::vector<std::shared_ptr<SimConnection>> connections_of(const std::string& path);
 
   SimWorld& world_;

@@ -20,7 +20,8 @@ class SimNetworkTest : public ::testing::Test {
   };
 
   SimNetworkTest() {
-    network.listen("hub", hub, "spki", [this](auto carrier) { listen(hub_group, hub_ears, std::move(carrier)); });
+    network.listen("hub", hub, "spki",
+                   [this](auto carrier) { listen(hub_group, hub_ears, std::move(carrier)); });
     dialer = network.make_dialer(node, "node", "spiffe://x/node/y");
   }
   ~SimNetworkTest() override {

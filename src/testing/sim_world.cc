@@ -80,7 +80,8 @@ Task<void> SimClock::sleep_until(TimePoint when) {
   }
 }
 
-std::shared_ptr<SimProcess> SimProcess::make(SimWorld& world, std::string name, std::chrono::nanoseconds skew) {
+std::shared_ptr<SimProcess> SimProcess::make(SimWorld& world, std::string name,
+                                             std::chrono::nanoseconds skew) {
   std::shared_ptr<SimProcess> process(new SimProcess(world, std::move(name), skew));
   process->clock_.bind(process);
   return process;

@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+#include <sys/resource.h>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
-#include <fmt/format.h>
-#include <sys/resource.h>
 
 #include "base/event.h"
 #include "base/system_clock.h"
@@ -118,7 +118,8 @@ class Bench {
     request.body = body_;
     const auto response = co_await client.call(std::move(request));
     if (!response) give_up(response.error().what());
-    if (response->body.find(R"("finished")") == std::string::npos) give_up("a task did not finish: " + response->body);
+    if (response->body.find(R"("finished")") == std::string::npos)
+      give_up("a task did not finish: " + response->body);
   }
 
   void print(double rate, double client_cpu_us) {
@@ -126,8 +127,12 @@ class Bench {
     const auto at = [this](double part) {
       return latencies_[static_cast<std::size_t>(part * static_cast<double>(latencies_.size() - 1))];
     };
-    std::fputs(fmt::format(R"({{"p50_us": {:.0f}, "p99_us": {:.0f}, "rate": {:.1f}, "client_cpu_us": {:.0f}}})"
-                           "\n", at(0.5), at(0.99), rate, client_cpu_us).c_str(), stdout);
+    std::fputs(
+        fmt::format(R"({{"p50_us": {:.0f}, "p99_us": {:.0f}, "rate": {:.1f}, "client_cpu_us": {:.0f}}})"
+                    "\n",
+                    at(0.5), at(0.99), rate, client_cpu_us)
+            .c_str(),
+        stdout);
   }
 
   asio::io_context io_{1};

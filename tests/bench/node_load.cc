@@ -2,7 +2,8 @@
 // tunnel (WebSocket, TLS 1.3, the real session and its heartbeats). A node that loses its hub dials again as
 // nodes do.
 //   node_load URL CA_FINGERPRINT TOKEN_FILE COUNT
-// Prints "attached" each time that all of them hold a session after not all of them did. Runs until it is killed.
+// Prints "attached" each time that all of them hold a session after not all of them did. Runs until it is
+// killed.
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -11,10 +12,10 @@
 #include <string>
 #include <vector>
 
-#include <boost/asio/io_context.hpp>
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <unistd.h>
+#include <boost/asio/io_context.hpp>
 
 #include "base/system_clock.h"
 #include "base/task_group.h"
@@ -91,7 +92,8 @@ class LoadNode {
     hello.set_version("bench");
     hello.mutable_manifest()->set_platform("linux/amd64");
     transport::TunnelPorts ports{shared_.clock, shared_.random};
-    auto dialled = co_await transport::dial_tunnel(std::move(*carrier), config, identity_, std::move(hello), ports);
+    auto dialled =
+        co_await transport::dial_tunnel(std::move(*carrier), config, identity_, std::move(hello), ports);
     if (!dialled) co_return dialled.error();
     if (++shared_.attached == shared_.count) {
       std::puts("attached");
@@ -131,7 +133,8 @@ Task<void> enrol_share(Shared& shared, std::vector<std::unique_ptr<LoadNode>>& n
     const auto path = shared.root / std::to_string(number);
     const auto directory = must(crypto::DataDirectory::create_or_open(path, crypto::DataOwner::node));
     auto token = co_await make_token(shared, client);
-    node::EnrolmentOrder order{shared.hub, shared.fingerprint, std::move(token), fmt::format("load-{}", number)};
+    node::EnrolmentOrder order{shared.hub, shared.fingerprint, std::move(token),
+                               fmt::format("load-{}", number)};
     must(co_await node::enrol(directory, std::move(order), shared.clock, shared.random));
     nodes.push_back(std::make_unique<LoadNode>(shared, must(node::Identity::load(directory))));
   }

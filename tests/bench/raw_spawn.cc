@@ -72,7 +72,8 @@ int main(int argc, char** argv) {
     spawn(argv[1]);
   }
   for (int i = 0; i < std::min(in_flight, total); ++i) reap();
-  std::printf(R"({"p50_us": %.0f, "p99_us": %.0f, "rate": %.1f, "cpu_us": %.0f})" "\n", at(0.5), at(0.99),
-              total / seconds_since(start), (cpu_seconds() - cpu) / total * 1e6);
+  std::printf(R"({"p50_us": %.0f, "p99_us": %.0f, "rate": %.1f, "cpu_us": %.0f})"
+              "\n",
+              at(0.5), at(0.99), total / seconds_since(start), (cpu_seconds() - cpu) / total * 1e6);
   return 0;
 }

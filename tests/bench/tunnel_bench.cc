@@ -8,14 +8,14 @@
 #include <vector>
 
 #include <arpa/inet.h>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/io_context.hpp>
 #include <fmt/format.h>
 #include <netinet/in.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <csignal>
 #include <unistd.h>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <csignal>
 
 #include "base/system_clock.h"
 #include "base/task_group.h"
@@ -51,9 +51,11 @@ struct World {
   crypto::SystemRandom random;
   SystemClock clock;
   crypto::Validity validity{clock.wall_now(), std::chrono::hours(24)};
-  crypto::CertificateAuthority authority = must(crypto::CertificateAuthority::make("bench", validity, random));
+  crypto::CertificateAuthority authority =
+      must(crypto::CertificateAuthority::make("bench", validity, random));
   crypto::TlsKey server_key = must(crypto::TlsKey::generate());
-  crypto::Certificate server = must(authority.issue_server(server_key.spki(), {{"node.bench.internal"}, {}}, validity, random));
+  crypto::Certificate server =
+      must(authority.issue_server(server_key.spki(), {{"node.bench.internal"}, {}}, validity, random));
   crypto::NodeIdentity identity{"bench.internal", NodeId::make(clock.wall_now(), random)};
   crypto::SigningKey node_key = crypto::SigningKey::generate(random);
   crypto::Certificate node = must(authority.issue_signing(node_key.verify_key(), identity, validity, random));
@@ -75,7 +77,8 @@ class Signer final : public wire::HelloSigner {
   Bytes der_;
 };
 
-std::unique_ptr<transport::Carrier> carrier_over(http::WebSocketRole role, std::unique_ptr<http::Connection> connection,
+std::unique_ptr<transport::Carrier> carrier_over(http::WebSocketRole role,
+                                                 std::unique_ptr<http::Connection> connection,
                                                  const Executor& executor) {
   connection->limit_unsent();
   http::UpgradedConnection upgraded{std::move(connection), {}};
@@ -120,7 +123,8 @@ Task<void> be_node(World& world, int descriptor, TaskGroup& group) {
   v1::Hello hello;
   hello.set_instance_id(InstanceId::make(world.clock.wall_now(), world.random).text());
   transport::TunnelPorts ports{world.clock, world.random};
-  auto dialled = must(co_await transport::dial_tunnel(std::move(carrier), config, signer, std::move(hello), ports));
+  auto dialled =
+      must(co_await transport::dial_tunnel(std::move(carrier), config, signer, std::move(hello), ports));
   NodeHandler handler(group);
   co_await dialled.tunnel.run(handler);
 }
@@ -168,7 +172,8 @@ Task<void> be_hub(World& world, int descriptor, TaskGroup& group) {
   config.authorities = {world.authority.certificate()};
   Admission admission(world);
   transport::TunnelPorts ports{world.clock, world.random};
-  auto accepted = must(co_await transport::accept_tunnel(std::move(carrier), std::move(config), admission, ports));
+  auto accepted =
+      must(co_await transport::accept_tunnel(std::move(carrier), std::move(config), admission, ports));
   HubHandler handler;
   group.spawn([&]() -> Task<void> { co_await accepted.tunnel.run(handler); });
 
@@ -176,7 +181,8 @@ Task<void> be_hub(World& world, int descriptor, TaskGroup& group) {
   open.set_interactive(true);
   auto echo = must(accepted.tunnel.open(must(wire::ChannelTarget::parse("console", "shell:local")), open));
   const auto idle = co_await ping(echo, idle_runs);
-  auto bulk = must(accepted.tunnel.open(must(wire::ChannelTarget::parse("task", "workspace:default")), v1::Open()));
+  auto bulk =
+      must(accepted.tunnel.open(must(wire::ChannelTarget::parse("task", "workspace:default")), v1::Open()));
   std::size_t bytes = 0;
   group.spawn([&]() -> Task<void> {
     for (;;) {
@@ -191,10 +197,15 @@ Task<void> be_hub(World& world, int descriptor, TaskGroup& group) {
   const auto at = [](const std::vector<double>& sorted, double part) {
     return sorted[static_cast<std::size_t>(part * static_cast<double>(sorted.size() - 1))];
   };
-  std::fputs(fmt::format(R"({{"idle_p50_us": {:.0f}, "idle_p99_us": {:.0f}, "busy_p50_us": {:.0f}, "busy_p99_us": {:.0f}, )"
-                         R"("bulk_mib_s": {:.0f}}})" "\n",
-                         at(idle, 0.5), at(idle, 0.99), at(busy, 0.5), at(busy, 0.99),
-                         static_cast<double>(bytes) / seconds / (1 << 20)).c_str(), stdout);
+  std::fputs(
+      fmt::format(
+          R"({{"idle_p50_us": {:.0f}, "idle_p99_us": {:.0f}, "busy_p50_us": {:.0f}, "busy_p99_us": {:.0f}, )"
+          R"("bulk_mib_s": {:.0f}}})"
+          "\n",
+          at(idle, 0.5), at(idle, 0.99), at(busy, 0.5), at(busy, 0.99),
+          static_cast<double>(bytes) / seconds / (1 << 20))
+          .c_str(),
+      stdout);
   std::fflush(stdout);
   std::_Exit(0);
 }
@@ -205,7 +216,8 @@ int listen_on_loopback(sockaddr_in& address) {
   address = {};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  if (::bind(listener, reinterpret_cast<sockaddr*>(&address), size) != 0 || ::listen(listener, 1) != 0) std::exit(1);
+  if (::bind(listener, reinterpret_cast<sockaddr*>(&address), size) != 0 || ::listen(listener, 1) != 0)
+    std::exit(1);
   ::getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size);
   return listener;
 }

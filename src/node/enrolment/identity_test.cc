@@ -27,13 +27,15 @@ class IdentityTest : public ::testing::Test {
     enrolment.deployment = "example.org";
     enrolment.hub = "https://hub.example.org:8443";
     const crypto::NodeIdentity identity{enrolment.deployment, enrolment.node};
-    const auto request = crypto::CertificateRequest::parse_pem(crypto::make_certificate_request(keys.tls, "sky141").value());
+    const auto request =
+        crypto::CertificateRequest::parse_pem(crypto::make_certificate_request(keys.tls, "sky141").value());
     enrolment.chain_pem = authority_.issue_node(*request, identity, validity, random_).value().pem();
     enrolment.signing_certificate_pem =
         authority_.issue_signing(keys.signing.verify_key(), identity, validity, random_).value().pem();
     enrolment.ca_pem = authority_.certificate().pem();
     const auto hub_key = crypto::SigningKey::generate(random_);
-    enrolment.hub_keys.push_back({KeyId::make(testing::ManualClock::default_start, random_), hub_key.public_key()});
+    enrolment.hub_keys.push_back(
+        {KeyId::make(testing::ManualClock::default_start, random_), hub_key.public_key()});
     return enrolment;
   }
   crypto::DataDirectory open() {
@@ -62,7 +64,7 @@ TEST_F(IdentityTest, WhenSaved_ThenItLoadsAgainAndItsKeysAreForTheOwnerAlone) {
   EXPECT_TRUE(keys.signing.verify_key().verify(crypto::hello_statement("nonce", "spki"),
                                                identity->sign_hello("nonce", "spki")));
   for (const char* name : {"tls.key", "signing.key", "identity.json"}) {
-    struct stat facts {};
+    struct stat facts{};
     ASSERT_EQ(stat(data.file(name).c_str(), &facts), 0);
     EXPECT_EQ(facts.st_mode & 0777U, 0600U) << name;
   }
@@ -131,7 +133,10 @@ TEST_F(IdentityTest, WhenNotEnrolledOrDamaged_ThenTheErrorSaysWhich) {
 
 TEST(EnrolmentAnswer, WhenFieldsAreMissingOrWrong_ThenItIsInvalid) {
   const std::string rejected[] = {
-      "", "[]", "{}", R"({"node_id": "node_x"})",
+      "",
+      "[]",
+      "{}",
+      R"({"node_id": "node_x"})",
       R"({"node_id":"node_01hzzzzzzzzzzzzzzzzzzzzzzz","name":"a","deployment":"10.0.0.1","chain":"c","signing_certificate":"s","ca_bundle":"b","hub_keys":[]})",
       R"({"node_id":"node_01hzzzzzzzzzzzzzzzzzzzzzzz","name":"a","deployment":"example.org","chain":"c","signing_certificate":"s","ca_bundle":"b","hub_keys":[{"key_id":"k","public_key":"AAAA"}]})",
   };
