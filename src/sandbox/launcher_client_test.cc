@@ -69,11 +69,9 @@ class LauncherClientTest : public ::testing::TestWithParam<bool> {
   }
   Task<std::string> finish(Process& process) { return read_until(process, ""); }
 
-  // A zombie counts as gone: whoever inherited it reaps it in its own time.
-  static  // Any process, also one that is no child of ours; five seconds at most.
-      bool
-      wait_until_ended(int process) {
-    const int descriptor = static_cast<int>(::syscall(SYS_pidfd_open, process, 0));
+  // Any process, also one that is no child of ours; five seconds at most.
+  static bool wait_until_ended(int process) {
+    const int descriptor = static_cast<int>(syscall(SYS_pidfd_open, process, 0));
     if (descriptor < 0) return errno == ESRCH;
     pollfd waited{.fd = descriptor, .events = POLLIN, .revents = 0};
     const bool has_ended = ::poll(&waited, 1, 5000) == 1;
@@ -81,7 +79,8 @@ class LauncherClientTest : public ::testing::TestWithParam<bool> {
     return has_ended;
   }
 
-  bool is_gone(int process) {
+  // A zombie counts as gone: whoever inherited it reaps it in its own time.
+  static bool is_gone(int process) {
     std::ifstream file("/proc/" + std::to_string(process) + "/stat");
     std::string stat;
     std::getline(file, stat);
