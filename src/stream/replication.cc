@@ -2,11 +2,13 @@
 
 #include <algorithm>
 
+#include "base/planted_fault.h"
+
 namespace outhaul::stream {
 
 WriterCursor::Opening WriterCursor::open(const WriterHoldings& held) {
   // What the reader acknowledged may be more than a recovered writer holds: it then says so in Accept.
-  next_ = {std::clamp(acknowledged_.offset, held.start, held.end), false};
+  next_ = {std::clamp(acknowledged_.offset, held.start, held.output_end()), false};
   opened_from_ = next_.offset;
   return {.from = next_.offset, .dropped_before = held.start};
 }
@@ -19,13 +21,16 @@ Result<WriterCursor::Acceptance> WriterCursor::accept(StreamPosition reader, con
     next_ = acknowledged_ = reader;
     return Acceptance::finished;
   }
-  if (reader.offset > held.end) {
+  if (reader.offset > held.output_end()) {
     next_ = reader;
     return Acceptance::adopt;
   }
   // Back to the reader's place when it is behind `from`; forward when it is ahead of what was sent.
   // Between them the optimistic records are just what it wants: sending goes on.
-  if (reader.offset < opened_from_ || reader.offset > next_.offset) next_ = reader;
+  if (reader.offset < opened_from_ || reader.offset > next_.offset) {
+    next_ = reader;
+    if (OUTHAUL_FAULT("offset_off_by_one")) ++next_.offset;
+  }
   return Acceptance::go_on;
 }
 
@@ -75,6 +80,7 @@ Result<ReaderCursor::Verdict> ReaderCursor::offer(const RecordHeader& header, st
   const bool whole = header.offset == position_.offset;
   // Only an empty completing record can end where we stand and still be new.
   if (end <= position_.offset && !(whole && completes)) return Verdict::ignore;
+  if (completes && !whole) return Verdict::ignore;
   position_ = {end, completes};
   return whole ? Verdict::append : Verdict::append_tail;
 }

@@ -18,6 +18,9 @@ struct WriterHoldings {
   std::uint64_t start = 0;
   std::uint64_t end = 0;
   bool complete = false;
+  // Span of the record that completes, the last before `end`. It is sent whole or not at all.
+  std::uint64_t completing_bytes = 0;
+  std::uint64_t output_end() const { return end - completing_bytes; }
 };
 
 // The writer's end of one channel. Made anew for each session; what outlives a session is the
@@ -87,7 +90,9 @@ class ReaderCursor {
   enum class Verdict {
     append,       // whole, in order
     append_tail,  // its first part is known: append from position() on
-    ignore,       // known already, or sent before the writer saw our position
+    // Known already, or sent before the writer saw our position: also a completing record that begins before
+    // it, for the writer has lost what we hold and will move that record.
+    ignore,
   };
   // Judges the next record of the channel and moves on. Fails with stream_gap when bytes are missing
   // before it and protocol_violation for one after the completing record.

@@ -43,6 +43,27 @@ TEST(WriterCursor, WhenAllIsSent_ThenItWaitsUntilThereIsMore) {
   EXPECT_FALSE(writer.next({.start = 0, .end = 100, .complete = true}, 64).has_value());
 }
 
+// A node without power loses output that the hub has, and then writes a result where that output stood.
+TEST(WriterCursor, WhenTheReaderStandsInsideTheCompletingRecord_ThenItsPositionIsAdopted) {
+  const WriterHoldings held{.start = 0, .end = 150, .complete = true, .completing_bytes = 140};
+  WriterCursor writer({12, false});
+
+  const auto opening = writer.open(held);
+  const auto acceptance = writer.accept({12, false}, held);
+
+  EXPECT_EQ(opening.from, 10U);
+  EXPECT_EQ(*acceptance, WriterCursor::Acceptance::adopt);
+  EXPECT_EQ(writer.position(), (StreamPosition{12, false}));
+}
+
+TEST(ReaderCursor, WhenACompletingRecordBeginsBeforeItsPosition_ThenItIsNotCutButIgnored) {
+  auto reader = reader_at({12, false}, 10);
+
+  EXPECT_EQ(*reader.offer(result_at(10, 140), 140), ReaderCursor::Verdict::ignore);
+  EXPECT_EQ(reader.position(), (StreamPosition{12, false}));
+  EXPECT_EQ(*reader.offer(result_at(12, 140), 140), ReaderCursor::Verdict::append);
+}
+
 // proves B6
 TEST(WriterCursor, WhenTheReaderStandsElsewhere_ThenSendingGoesOnThere) {
   const WriterHoldings held{.start = 10, .end = 100, .complete = true};

@@ -173,6 +173,7 @@ Result<std::optional<SegmentCut>> SegmentLog::scan(Segment& segment) {
       if (!fits)
         return cut_at(segment, *file, place + at, record ? "records do not continue" : record.error().what());
       segment.note(record->header.offset, place + at);
+      last_record_ = record->header.offset;
       end_ = {record->end_offset(), completes_stream(record->header.kind)};
       at += record->size();
     }
@@ -223,6 +224,7 @@ Result<void> SegmentLog::append(const EncodedRecord& record) {
   segment.bytes += part.size();
   bytes_ += part.size();
   unsynced_bytes_ += part.size();
+  last_record_ = record.header().offset;
   end_ = {record.end_offset(), completes_stream(record.header().kind)};
   return {};
 }

@@ -68,6 +68,8 @@ class SegmentLog {
   std::uint64_t start() const;
   std::uint64_t end() const { return end_.offset; }
   bool is_complete() const { return end_.complete; }
+  // Of the record that completes; only when complete.
+  std::uint64_t completing_offset() const { return last_record_; }
   std::uint64_t bytes() const { return bytes_; }
   StreamPosition synced() const { return synced_; }
   std::uint64_t unsynced_bytes() const { return unsynced_bytes_; }
@@ -95,6 +97,7 @@ class SegmentLog {
   std::uint64_t trusted_until_ = 0;
   std::vector<SegmentPtr> segments_;
   StreamPosition end_;
+  std::uint64_t last_record_ = 0;  // offset of the record before end_
   StreamPosition synced_;
   std::uint64_t bytes_ = 0;
   std::uint64_t unsynced_bytes_ = 0;

@@ -9,6 +9,7 @@ StreamTotals StreamLog::totals() const {
           .start = start,
           .end = end.offset,
           .complete = end.complete,
+          .completing_bytes = end.offset - output_end(),
           .durable = durable,
           .encoded_bytes = encoded_bytes(),
           .is_small = segments == nullptr,
@@ -18,8 +19,7 @@ StreamTotals StreamLog::totals() const {
 bool StreamLog::has_more(std::uint64_t from) const {
   if (is_damaged || is_visibly_complete() || from > end.offset) return true;
   // For readers the completing record is not there yet.
-  const std::uint64_t visible = end.complete ? completing_offset : end.offset;
-  return from < visible;
+  return from < output_end();
 }
 
 Result<ReadChunk> StreamLog::read(std::uint64_t from, std::size_t max_bytes) const {
@@ -27,7 +27,8 @@ Result<ReadChunk> StreamLog::read(std::uint64_t from, std::size_t max_bytes) con
     return fail(Error(ErrorCode::stream_gap, "stream: what lies before this offset was dropped")
                     .with("start", std::to_string(start)));
   }
-  if (from > end.offset) return fail(ErrorCode::invalid, "stream: offset past the end");
+  if (from > output_end() && from != end.offset)
+    return fail(ErrorCode::invalid, "stream: offset past the end");
   if (is_damaged && from == end.offset)
     return fail(ErrorCode::journal_corrupt, "stream: damaged from this offset on");
   ReadChunk chunk;
@@ -50,10 +51,27 @@ void StreamLog::note_appended(const EncodedRecord& record) {
   tail.push(record);
 }
 
+Result<std::optional<EncodedRecord>> StreamLog::completing_record() const {
+  if (!end.complete) return std::optional<EncodedRecord>();
+  ReadChunk chunk;
+  if (tail.covers(completing_offset)) {
+    chunk = tail.read(completing_offset, max_record_bytes, true);
+  } else if (segments != nullptr) {
+    OUTHAUL_TRY(read, segments->read(completing_offset, max_record_bytes, true));
+    chunk = std::move(read);
+  }
+  if (chunk.slices.empty())
+    return fail(ErrorCode::not_found, "stream: the record that completes it was dropped");
+  OUTHAUL_TRY(view, parse_record(chunk.slices.front().view()));
+  return std::optional(EncodedRecord::assume(view.header, chunk.slices.front()));
+}
+
 void StreamLog::begin_at(StreamPosition position) {
   tail.drop(position.offset);
   start = position.offset;
-  if (end < position) {
+  // Past the output means also past a completing record that stood there: what a reader holds is another
+  // stream's end.
+  if (end < position || output_end() < position.offset) {
     tail.clear();
     end = position;
   }

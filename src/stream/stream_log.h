@@ -7,6 +7,7 @@
 
 #include "base/event.h"
 #include "base/ids.h"
+#include "base/planted_fault.h"
 #include "stream/journal.h"
 #include "stream/segment.h"
 #include "stream/stream_journal.h"
@@ -24,7 +25,7 @@ struct StreamLog {
   Incarnation incarnation;
   std::uint64_t start = 0;  // first offset that is held
   StreamPosition end;
-  std::uint64_t completing_offset = 0;  // of the record that completes, once appended by this process
+  std::uint64_t completing_offset = 0;  // of the record that completes, once there is one
   StreamPosition durable;
   Tail tail;
   // Shared with a sync under way, which may outlive the stream. Null: small.
@@ -41,10 +42,17 @@ struct StreamLog {
   bool is_forgotten = false;
   std::unique_ptr<Event> growth;  // made by the first that waits
 
+  // Where the bytes end that a reader can hold a part of: the record that completes is read whole or not at
+  // all.
+  std::uint64_t output_end() const { return end.complete ? completing_offset : end.offset; }
+  // Empty: not complete. Fails as read().
+  Result<std::optional<EncodedRecord>> completing_record() const;
   std::uint64_t encoded_bytes() const { return segments ? segments->bytes() : tail.encoded_bytes(); }
   StreamTotals totals() const;
   // Where a reader can be, and whether the completing record may be seen: only when it is durable.
-  bool is_visibly_complete() const { return end.complete && durable.complete; }
+  bool is_visibly_complete() const {
+    return end.complete && (durable.complete || OUTHAUL_FAULT("result_sent_before_fsync"));
+  }
   bool has_more(std::uint64_t from) const;
   Result<ReadChunk> read(std::uint64_t from, std::size_t max_bytes) const;
   void note_appended(const EncodedRecord& record);

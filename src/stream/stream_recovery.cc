@@ -166,6 +166,7 @@ Result<void> StreamStore::load_segments(StreamLog& log, std::vector<FileEntry> f
   }
   log.end = segments->is_empty() ? StreamPosition{log.start, false}
                                  : StreamPosition{segments->end(), segments->is_complete()};
+  if (log.end.complete) log.completing_offset = segments->completing_offset();
   log.tail.clear();
   log.segments = std::move(segments);
   return {};

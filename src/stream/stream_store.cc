@@ -183,7 +183,8 @@ Result<void> StreamStore::move_to_segments(StreamLog& log) {
 
 Result<void> StreamStore::adopt_position(const StreamId& id, StreamPosition position) {
   OUTHAUL_TRY(log, need_log(id));
-  if (position <= log->end) return {};
+  if (position.offset <= log->output_end()) return {};
+  OUTHAUL_TRY(last, log->completing_record());
   OUTHAUL_CHECK(
       note_in_journal(*log, type_of(StreamJournalType::begins_at), encode_begins_at(log->number, position)));
   if (log->segments) remove_when_durable(log->segments->file_names(), log->journal_position);
@@ -193,6 +194,10 @@ Result<void> StreamStore::adopt_position(const StreamId& id, StreamPosition posi
   log->durable = position;
   account(*log);
   log->wake();
+  if (!last) return {};
+  OUTHAUL_CHECK(append(id, last->header().kind, last->header().time, last->payload()));
+  // Who first wrote it has waited for its sync already, and nobody else does.
+  flush_in_background(*log);
   return {};
 }
 

@@ -46,9 +46,10 @@ struct StreamStoreConfig {
 // What is known of one stream without reading it.
 struct StreamTotals {
   Incarnation incarnation;
-  std::uint64_t start = 0;  // offsets before this were dropped
-  std::uint64_t end = 0;    // the next record's offset
-  bool complete = false;    // the completing record is appended
+  std::uint64_t start = 0;             // offsets before this were dropped
+  std::uint64_t end = 0;               // the next record's offset
+  bool complete = false;               // the completing record is appended
+  std::uint64_t completing_bytes = 0;  // its span, the last before `end`
   StreamPosition durable;
   std::uint64_t encoded_bytes = 0;  // held, headers included
   bool is_small = true;             // in the journal; take_small() works once complete
@@ -98,7 +99,8 @@ class StreamStore final : public JournalOwner {
   // append().
   Result<AppendOutcome> append_encoded(const StreamId& id, const EncodedRecord& record);
   // The peer holds more than we do (we lost a tail in a crash): gives up all our bytes and goes on at
-  // its position. Does nothing when `position` is not ahead.
+  // its position. A completing record that was appended meanwhile moves behind it. Does nothing when
+  // `position` is not ahead of what comes before that record.
   Result<void> adopt_position(const StreamId& id, StreamPosition position);
   // Gives the reserve's room back to the disk, for another last word (an audit entry, a state) on a full one.
   void release_reserve();

@@ -347,6 +347,30 @@ TEST_F(StreamStoreTest, WhenThePeerHoldsMore_ThenItsPositionIsAdoptedAndSurvives
   EXPECT_TRUE(start()->store.find(id)->complete);
 }
 
+TEST_F(StreamStoreTest, WhenThePeerHoldsMoreThanTheOutput_ThenTheResultMovesBehindItAndSurvives) {
+  for (const std::size_t size : {10U, 5000U}) {
+    SCOPED_TRACE(size);
+    id = StreamId::make(noon, random);
+    const auto process = start();
+    ASSERT_TRUE(process->store.create(id, incarnation).has_value());
+    write(process->store, size);
+    ASSERT_TRUE(process->store.append(id, RecordKind::result, noon, "the result").has_value());
+    settle();
+
+    ASSERT_TRUE(process->store.adopt_position(id, {size + 3, false}).has_value());
+    settle();
+
+    const auto chunk = process->store.read(id, size + 3, 1000);
+    ASSERT_EQ(chunk->slices.size(), 1U);
+    EXPECT_EQ(parse_record(chunk->slices[0].view())->payload, "the result");
+    EXPECT_TRUE(chunk->next.complete);
+    const auto totals = *start()->store.find(id);
+    EXPECT_EQ(totals.end, size + 13);
+    EXPECT_TRUE(totals.complete);
+    EXPECT_EQ(totals.completing_bytes, 10U);
+  }
+}
+
 TEST_F(StreamStoreTest, WhenMemoryRunsShort_ThenSmallStreamsMoveToFilesAndReadTheSame) {
   auto limits = small_limits();
   limits.max_memory_bytes = 10'000;

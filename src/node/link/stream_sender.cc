@@ -4,6 +4,8 @@
 #include <boost/asio/experimental/awaitable_operators.hpp>
 #include <utility>
 
+#include "base/planted_fault.h"
+
 namespace outhaul::node {
 namespace {
 
@@ -37,7 +39,7 @@ StreamSender::StreamSender(const Ports& ports, StreamId stream, stream::StreamPo
 std::optional<stream::WriterHoldings> StreamSender::holdings() const {
   const auto totals = ports_.streams.find(stream_);
   if (!totals) return std::nullopt;
-  return stream::WriterHoldings{totals->start, totals->end, totals->complete};
+  return stream::WriterHoldings{totals->start, totals->end, totals->complete, totals->completing_bytes};
 }
 
 v1::Open StreamSender::make_open(bool with_envelope) {
@@ -119,6 +121,8 @@ Task<bool> StreamSender::send_some(Attempt& attempt) {
   // Before the wait: meanwhile the hub's answer may move the cursor, and that must stand.
   cursor_.sent(chunk->next);
   const auto sent = co_await attempt.channel.send(join(*chunk));
+  if (OUTHAUL_FAULT("drop_before_ack"))
+    static_cast<void>(ports_.streams.drop(stream_, cursor_.position().offset));
   co_return sent.has_value();
 }
 
@@ -161,23 +165,13 @@ void StreamSender::take_answer(Attempt& attempt, const v1::Accept& accept) {
   if (*verdict == stream::WriterCursor::Acceptance::adopt) adopt(reader);
 }
 
-// The hub has bytes that this node sent and then lost with its power: its copy wins. A result that was
-// written meanwhile (the task is lost) moves behind them.
+// The hub has bytes that this node sent and then lost with its power: its copy wins.
 void StreamSender::adopt(stream::StreamPosition reader) {
   const auto held = holdings();
-  if (!held || reader.offset <= held->end) return;
+  if (!held || reader.offset <= held->output_end()) return;
   ports_.log.warn("the hub holds more of a stream than this node", {{"stream", stream_.text()}});
-  const auto last = held->complete ? ports_.streams.read(stream_, held->end, stream::max_record_bytes)
-                                   : fail(ErrorCode::not_found, "no result yet");
   const auto adopted = ports_.streams.adopt_position(stream_, {reader.offset, false});
-  if (!adopted) return ports_.log.failure("the hub's position is not adopted", adopted.error());
-  if (!last || last->slices.empty()) return;
-  const Bytes bytes = join(*last);
-  const auto record = stream::parse_record(bytes);
-  if (!record) return;
-  const auto moved =
-      ports_.streams.append(stream_, record->header.kind, record->header.time, record->payload);
-  if (!moved) ports_.log.failure("a result is not moved", moved.error());
+  if (!adopted) ports_.log.failure("the hub's position is not adopted", adopted.error());
 }
 
 void StreamSender::acknowledge(stream::StreamPosition position) {

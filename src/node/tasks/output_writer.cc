@@ -26,6 +26,10 @@ Task<Result<void>> OutputWriter::recover(const std::optional<OutputTotals>& writ
   for (;;) {
     const auto found = streams_.find(stream_);
     if (!found || totals_.offset >= found->end) co_return Result<void>();
+    if (totals_.offset < found->start) {
+      lost_ += found->start - totals_.offset;
+      totals_.offset = found->start;
+    }
     OUTHAUL_CO_TRY(chunk, streams_.read(stream_, totals_.offset, recovery_read_bytes));
     if (chunk.slices.empty()) co_return Result<void>();
     for (const auto& slice : chunk.slices) OUTHAUL_CO_CHECK(count_records(slice.view()));

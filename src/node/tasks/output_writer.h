@@ -18,8 +18,9 @@ class OutputWriter {
   // The stream exists; the store outlives the writer.
   OutputWriter(stream::StreamStore& streams, StreamId stream);
 
-  // Brings the totals up to the stream's end: from `written_down`, then by reading what follows.
-  //   errors  those of StreamStore::read; stream_gap: bytes after `written_down` are no longer here
+  // Brings the totals up to the stream's end: from `written_down`, then by reading what follows. Bytes that
+  // this node lost with its power, and that only the hub has, leave the hashes unknown.
+  //   errors  those of StreamStore::read
   Task<Result<void>> recover(const std::optional<OutputTotals>& written_down);
 
   // Appends what of the chunk the stream does not hold yet. Fails with exhausted or disk_full when there
@@ -29,17 +30,20 @@ class OutputWriter {
   Result<void> append_event(WallTime time, ByteView json);
 
   const OutputTotals& totals() const { return totals_; }
-  wire::StreamTotals out() const { return {totals_.out_bytes, totals_.out_hash.digest()}; }
-  wire::StreamTotals err() const { return {totals_.err_bytes, totals_.err_hash.digest()}; }
+  // What is known of each kind; the hash is empty when it is not.
+  wire::StreamTotals out() const { return {totals_.out_bytes, known(totals_.out_hash)}; }
+  wire::StreamTotals err() const { return {totals_.err_bytes, known(totals_.err_hash)}; }
 
  private:
-  std::uint64_t produced() const { return totals_.out_bytes + totals_.err_bytes; }
+  Bytes known(const crypto::ResumableSha256& hash) const { return lost_ == 0 ? hash.digest() : Bytes(); }
+  std::uint64_t produced() const { return totals_.out_bytes + totals_.err_bytes + lost_; }
   void count(stream::RecordKind kind, ByteView payload);
   Result<void> count_records(ByteView records);
 
   stream::StreamStore& streams_;
   StreamId stream_;
   OutputTotals totals_;
+  std::uint64_t lost_ = 0;  // bytes of a kind that nobody here knows
 };
 
 }  // namespace outhaul::node

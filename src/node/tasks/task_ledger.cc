@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/assert.h"
+#include "base/planted_fault.h"
 #include "stream/little_endian.h"
 
 namespace outhaul::node {
@@ -201,6 +202,7 @@ Result<void> TaskLedger::replay_change(JournalType type, ByteView payload) {
   if (!task) return damaged("task id");
   if (type == done_type) {
     finish(*task);
+    if (OUTHAUL_FAULT("nonce_forgotten")) done_.pop_back();
     return {};
   }
   const auto found = tasks_.find(*task);

@@ -2,7 +2,10 @@
 
 #include <csignal>
 
+#include "base/planted_fault.h"
+
 namespace outhaul::node {
+
 TaskRunner::TaskRunner(Needs needs, StreamFollower& follower)
     : needs_(std::move(needs)),
       follower_(follower),
@@ -13,7 +16,11 @@ void TaskRunner::recover(std::vector<std::unique_ptr<sandbox::Process>> processe
   if (const auto matched = match_streams(); !matched) return needs_.on_fatal(matched.error());
   for (const auto& [task, entry] : needs_.ports.ledger.tasks()) {
     follower_.on_stream(entry.spec.stream_id);
-    if (entry.phase != TaskPhase::ended) runs_[task] = std::make_unique<TaskRun>(needs_.ports, task);
+    // A power loss while the result was being moved may leave an ended task without it.
+    const auto totals = needs_.ports.streams.find(entry.spec.stream_id);
+    const bool has_result = totals && totals->complete;
+    if (entry.phase != TaskPhase::ended || !has_result)
+      runs_[task] = std::make_unique<TaskRun>(needs_.ports, task);
   }
   for (auto& process : processes) {
     const auto run = runs_.find(process->task());
@@ -78,8 +85,12 @@ Result<void> TaskRunner::record(const wire::GateDecision& decision, ByteView env
 
 Task<void> TaskRunner::answer(transport::IncomingChannel incoming, wire::GateDecision decision) {
   auto& ports = needs_.ports;
+  const bool starts_early = OUTHAUL_FAULT("starting_not_durable") && decision.admitted;
+  if (starts_early) runs_[decision.admitted->task_id]->start(needs_.launcher);
   // Also for what was known before: the first decision may not be durable yet.
-  const auto durable = co_await ports.journal.durable(ports.journal.appended());
+  const auto durable = OUTHAUL_FAULT("ack_before_fsync")
+                           ? Result<void>()
+                           : co_await ports.journal.durable(ports.journal.appended());
   if (!durable) {
     incoming.refuse(Error(ErrorCode::unavailable, "the node's disk failed"));
     needs_.on_fatal(durable.error());
@@ -92,7 +103,7 @@ Task<void> TaskRunner::answer(transport::IncomingChannel incoming, wire::GateDec
     co_return;
   }
   const TaskId task = decision.admitted->task_id;
-  runs_[task]->start(needs_.launcher);
+  if (!starts_early) runs_[task]->start(needs_.launcher);
   v1::Accept accept;
   accept.set_state(std::string(name_of(TaskPhase::starting)));
   incoming.accept(std::move(accept)).finish();
