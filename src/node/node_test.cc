@@ -362,7 +362,7 @@ TEST_F(NodeTest, WhenEverySlotIsTaken_ThenTheTaskIsRefusedAndMayComeAgain) {
   live();
   hub_.dispatch(shell("slow"));
   settle();
-  const auto task = shell("hello");
+  auto task = shell("hello");
   const Bytes envelope = hub_.sign(task);
 
   hub_.dispatch(task, envelope);
@@ -370,6 +370,10 @@ TEST_F(NodeTest, WhenEverySlotIsTaken_ThenTheTaskIsRefusedAndMayComeAgain) {
   EXPECT_EQ(refusal_of(task), ErrorCode::node_full);
   pass(61s);
   hub_.dispatch(task, envelope);
+  settle();
+  EXPECT_EQ(refusal_of(task), ErrorCode::task_replayed);
+  task.nonce = Bytes(wire::task_nonce_bytes, 'f');
+  hub_.dispatch(task);
   settle();
 
   ASSERT_NE(result_of(task), nullptr);

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/planted_fault.h"
+
 namespace outhaul::wire {
 namespace {
 
@@ -31,7 +33,7 @@ Result<Arrival> SessionRegistry::arrive(const NodeId& node, const Claimant& newc
     place.holder = newcomer;
     return Arrival(AdmitNow{});
   }
-  if (place.holder->instance == newcomer.instance) {
+  if (place.holder->instance == newcomer.instance || OUTHAUL_FAULT("duplicate_instance_admitted")) {
     auto old = std::exchange(place.holder, newcomer);
     // Whoever was probing asked a session that is gone; it must ask again.
     place.prober.reset();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/planted_fault.h"
 #include "outhaul/v1/task.pb.h"
 
 namespace outhaul::wire {
@@ -34,9 +35,7 @@ std::unexpected<Error> expired(const std::string& what, const GateTime& time) {
 }
 
 // Every refusal of the rules is one; an `internal` of theirs too: what cannot be decided does not start.
-bool leaves_nonce_unused(ErrorCode code) {
-  return code == ErrorCode::node_full || code == ErrorCode::node_disk_full;
-}
+bool leaves_nonce_unused(ErrorCode code) { return code == ErrorCode::node_disk_full; }
 
 GateDecision refused(Error error) { return {.admitted = {}, .record = {}, .refusal = std::move(error)}; }
 
@@ -53,13 +52,15 @@ TaskGate::TaskGate(GateConfig config, const TaskRules& rules, FindState find_sta
 void TaskGate::restore(const GateRecord& record) {
   mark_ = std::max(mark_, record.mark);
   fence_epoch_ = std::max(fence_epoch_, record.fence_epoch);
-  remember(record);
+  if (!OUTHAUL_FAULT("nonce_forgotten")) remember(record);
   prune();
 }
 
 void TaskGate::remember(const GateRecord& record) {
   if (!records_.try_emplace(record.nonce, record).second) return;
-  by_task_.insert_or_assign(record.task_id, record.nonce);
+  // Records come back in any order: a refusal never hides that another envelope of the task was accepted.
+  const auto [known, is_new] = by_task_.try_emplace(record.task_id, record.nonce);
+  if (!is_new && !record.refused) known->second = record.nonce;
   by_issue_.emplace(record.issued_at, record.nonce);
 }
 
@@ -67,7 +68,7 @@ GateDecision TaskGate::judge(ByteView envelope, const GateTime& time) {
   auto opened = open_task_envelope(envelope, keys_);
   if (!opened) return refused(std::move(opened).error());
   auto& spec = *opened;
-  if (spec.audience != config_.self) {
+  if (spec.audience != config_.self && !OUTHAUL_FAULT("foreign_audience_accepted")) {
     return refused(Error(ErrorCode::task_audience_mismatch, "task: signed for another node"));
   }
   if (spec.issuer != config_.issuer) {
@@ -93,8 +94,11 @@ GateDecision TaskGate::judge(ByteView envelope, const GateTime& time) {
 const GateRecord* TaskGate::find_record(const TaskSpec& spec) const {
   if (const auto known = records_.find(spec.nonce); known != records_.end()) return &known->second;
   // The same task under a fresh nonce is still the same task: it runs at most once.
+  // One that was refused has not run, and may be offered again.
   const auto nonce = by_task_.find(spec.task_id);
-  return nonce == by_task_.end() ? nullptr : &records_.at(nonce->second);
+  if (nonce == by_task_.end()) return nullptr;
+  const auto& record = records_.at(nonce->second);
+  return record.refused ? nullptr : &record;
 }
 
 std::optional<Error> TaskGate::find_replay(const TaskSpec& spec) const {
@@ -103,15 +107,18 @@ std::optional<Error> TaskGate::find_replay(const TaskSpec& spec) const {
   auto state = find_state_(task_id);
   if (!state && record != nullptr) state = record->refused ? "refused" : "accepted";
   if (!state) return std::nullopt;
-  return Error(ErrorCode::task_replayed, "task: seen before; its first run is " + *state)
-      .with("task", task_id.text())
-      .with("state", *state)
-      .with("stream", record != nullptr ? record->stream_id.text() : spec.stream_id.text());
+  auto error = Error(ErrorCode::task_replayed, "task: seen before; its first run is " + *state)
+                   .with("task", task_id.text())
+                   .with("state", *state)
+                   .with("stream", record != nullptr ? record->stream_id.text() : spec.stream_id.text());
+  if (record == nullptr || !record->refused) return error;
+  return std::move(error).with("refused_with", std::string(name_of(*record->refused)));
 }
 
 Result<void> TaskGate::check_times(const TaskSpec& spec, const GateTime& time) const {
   const auto now = corrected(time);
-  if (now >= spec.expires_at) return expired("expired " + text_of(now - spec.expires_at) + " ago", time);
+  if (now >= spec.expires_at && !OUTHAUL_FAULT("expired_accepted"))
+    return expired("expired " + text_of(now - spec.expires_at) + " ago", time);
   if (spec.issued_at > now + clock_window) {
     return expired("issued " + text_of(spec.issued_at - now) + " in the future", time);
   }

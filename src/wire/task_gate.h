@@ -3,7 +3,8 @@
 //
 // The order of checks, first failure ends: size, signature and key, audience, times, nonce, owner, fence,
 // policy, consent, capacity. A task passes the nonce check once: from then on its nonce is used, whatever
-// the later checks say, except that a refusal for capacity leaves it unused.
+// the later checks say, except that a full disk, on which nothing can be noted, leaves it unused. A task that
+// was refused may come again under a fresh nonce (decisions/0037).
 //
 // A task that is known (same nonce or same task id) is answered task_replayed with the first run's state,
 // also after its time window has closed: that answer starts nothing, and the hub needs it when it was away
@@ -74,7 +75,8 @@ WallTime corrected(const GateTime& time);
 struct GateDecision {
   std::optional<TaskSpec> admitted;
   std::optional<GateRecord> record;
-  // Set when nothing is admitted. task_replayed has details {task, state, stream}.
+  // Set when nothing is admitted. task_replayed has details {task, state, stream}, and refused_with when the
+  // first answer was a refusal.
   std::optional<Error> refusal;
 };
 

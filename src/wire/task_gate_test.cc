@@ -196,16 +196,30 @@ TEST_F(Gate, WhenAKnownTaskComesAfterItsWindow_ThenItIsAcknowledgedAndNotExpired
   EXPECT_EQ(judge(spec).refusal->code(), ErrorCode::task_replayed);
 }
 
-TEST_F(Gate, WhenThereIsNoRoom_ThenTheNonceStaysUnused) {
+TEST_F(Gate, WhenTheDiskIsFull_ThenTheNonceStaysUnused) {
   const auto spec = make_spec();
-  for (const auto code : {ErrorCode::node_full, ErrorCode::node_disk_full}) {
-    rules.failures = {{"capacity", code}};
-    const auto refused = judge(spec);
-    EXPECT_EQ(refused.refusal->code(), code);
-    EXPECT_FALSE(refused.record.has_value());
-  }
+  rules.failures = {{"capacity", ErrorCode::node_disk_full}};
+  const auto refused = judge(spec);
   rules.failures.clear();
 
+  EXPECT_EQ(refused.refusal->code(), ErrorCode::node_disk_full);
+  EXPECT_FALSE(refused.record.has_value());
+  EXPECT_TRUE(judge(spec).admitted.has_value());
+}
+
+// The hub may send the task to another node now: these bytes must start nowhere any more.
+// proves C3
+TEST_F(Gate, WhenNoSlotIsFree_ThenTheNonceIsUsedAndTheTaskMayComeAgainUnderAnother) {
+  auto spec = make_spec();
+  rules.failures = {{"capacity", ErrorCode::node_full}};
+  const auto refused = judge(spec);
+  rules.failures.clear();
+
+  ASSERT_TRUE(refused.record.has_value());
+  const auto again = judge(spec);
+  EXPECT_EQ(again.refusal->code(), ErrorCode::task_replayed);
+  EXPECT_EQ(again.refusal->details().back(), (ErrorDetail{"refused_with", "node_full"}));
+  spec.nonce = random.bytes(task_nonce_bytes);
   EXPECT_TRUE(judge(spec).admitted.has_value());
 }
 

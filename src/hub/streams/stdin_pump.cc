@@ -19,7 +19,7 @@ void StdinPump::start(const LiveTaskPtr& task, NodeLink& link) {
 Result<stream::WriterHoldings> StdinPump::holdings(const StreamId& id) const {
   const auto totals = streams_.find(id);
   if (!totals) return fail(ErrorCode::not_found, "the input stream is gone");
-  return stream::WriterHoldings{totals->start, totals->end, totals->complete};
+  return stream::WriterHoldings{totals->start, totals->end, totals->complete, totals->completing_bytes};
 }
 
 Task<void> StdinPump::run(LiveTaskPtr task, NodeLink& link) {
@@ -29,7 +29,7 @@ Task<void> StdinPump::run(LiveTaskPtr task, NodeLink& link) {
   if (!totals || !target) co_return;
   // What was dropped is what the node has acknowledged.
   stream::WriterCursor cursor(stream::StreamPosition{totals->start, false});
-  const auto opening = cursor.open({totals->start, totals->end, totals->complete});
+  const auto opening = cursor.open({totals->start, totals->end, totals->complete, totals->completing_bytes});
   v1::Open open;
   open.set_interactive(task->spec.is_interactive);
   open.mutable_stream()->set_incarnation(totals->incarnation.bytes());
@@ -62,6 +62,11 @@ Task<Result<void>> StdinPump::send_all(const StreamId& id, stream::WriterCursor 
       continue;
     }
     OUTHAUL_CO_TRY(chunk, streams_.read(id, sending->from, sending->max_bytes));
+    if (chunk.slices.empty()) {
+      // Only the end is left, and it is not durable yet.
+      OUTHAUL_CO_CHECK(co_await streams_.wait_for_more(id, cursor.position().offset));
+      continue;
+    }
     for (const auto& slice : chunk.slices) OUTHAUL_CO_CHECK(co_await channel.send(Bytes(slice.view())));
     cursor.sent(chunk.next);
   }

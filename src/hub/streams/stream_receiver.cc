@@ -39,7 +39,10 @@ Task<void> StreamReceiver::receive(transport::IncomingChannel incoming, NodeLink
   v1::Accept accept;
   auto* task = std::get_if<LiveTaskPtr>(&*owner);
   if (task == nullptr) {
-    // Whatever the node still has of it, it may forget.
+    // Whatever the node still has of it, it may forget; a program that still runs is wanted by nobody.
+    v1::Control control;
+    control.mutable_cancel_task()->set_task_id(open.task_id());
+    static_cast<void>(link.send_control(control));
     const auto incarnation = stream::Incarnation::parse(open.incarnation()).value_or(stream::Incarnation());
     *accept.mutable_position() = wire_position(*id, incarnation, {open.from(), true});
     auto channel = incoming.accept(std::move(accept));

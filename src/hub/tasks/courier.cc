@@ -1,9 +1,26 @@
 #include "hub/tasks/courier.h"
 
+#include <algorithm>
+
+#include "base/planted_fault.h"
+
 namespace outhaul::hub {
 namespace {
 
 constexpr Duration retry_interval = std::chrono::seconds(1);
+// A disk comes free at any time, and nobody tells.
+constexpr Duration room_interval = std::chrono::seconds(2);
+
+// What the node said when it first saw the envelope: of one that it refused, the state of the run is the
+// refusal.
+ErrorCode first_answer(const Error& refusal) {
+  const auto detail = [&refusal](std::string_view name) {
+    const auto found = std::ranges::find(refusal.details(), name, &ErrorDetail::name);
+    return found == refusal.details().end() ? std::string() : found->value;
+  };
+  if (refusal.code() != ErrorCode::task_replayed || detail("state") != "refused") return refusal.code();
+  return find_error_code(detail("refused_with")).value_or(ErrorCode::denied);
+}
 
 }  // namespace
 
@@ -11,8 +28,8 @@ RefusalMeaning meaning_of(ErrorCode refusal) {
   switch (refusal) {
     case ErrorCode::task_replayed: return RefusalMeaning::known;
     case ErrorCode::node_full:
-    case ErrorCode::node_disk_full:
-    case ErrorCode::draining: return RefusalMeaning::no_room;
+    case ErrorCode::draining: return RefusalMeaning::not_there;
+    case ErrorCode::node_disk_full: return RefusalMeaning::not_yet;
     case ErrorCode::task_expired: return RefusalMeaning::too_late;
     case ErrorCode::session_lost:
     case ErrorCode::session_replaced:
@@ -83,16 +100,38 @@ void Courier::send_cancel(const LiveTask& task, NodeLink& link) {
 void Courier::settle_refusal(const LiveTaskPtr& task, NodeLink& link, const Error& refusal) {
   // A stream of the task, or its end, may have come before the answer.
   if (task->row.state != store::TaskState::dispatched || task->row.node != link.node()) return;
-  switch (meaning_of(refusal.code())) {
+  switch (meaning_of(first_answer(refusal))) {
     case RefusalMeaning::known: return note_accepted(task, link);
-    case RefusalMeaning::no_room: return put_back(task);
-    case RefusalMeaning::undelivered: return;
+    case RefusalMeaning::not_yet:
+      if (auto* node = needs_.registry.find(link.node())) node->facts.is_full_by_its_word = true;
+      return link.spawn([this, task, &link] { return offer_later(task, link); });
+    case RefusalMeaning::not_there: return put_back(task);
+    case RefusalMeaning::undelivered:
+      if (OUTHAUL_FAULT("task_redispatched_elsewhere")) put_back(task);
+      return;
     case RefusalMeaning::too_late:
       if (std::exchange(task->was_resigned, true)) break;
       return sign_and_send(task, link.node());
     case RefusalMeaning::final: break;
   }
   needs_.ender.end_by_hub(task, store::TaskState::failed, refusal);
+}
+
+// Another node gets the task only when these bytes can start nowhere any more: whoever kept them could have
+// this node run it too.
+Task<void> Courier::offer_later(LiveTaskPtr task, NodeLink& link) {
+  co_await clock_.sleep_for(room_interval);
+  if (task->row.state != store::TaskState::dispatched || task->row.node != link.node()) co_return;
+  if (task->row.times.cancel_requested_at) {
+    const Error wish(ErrorCode::task_cancelled, "cancelled before it ran");
+    co_return needs_.ender.end_by_hub(task, store::TaskState::cancelled, wish);
+  }
+  if (needs_.signer.is_dead(task->row.envelope)) co_return put_back(task);
+  if (needs_.signer.is_stale(task->row.envelope)) {
+    link.spawn([this, task, &link] { return offer_later(task, link); });
+  } else {
+    send(task, link);
+  }
 }
 
 void Courier::put_back(const LiveTaskPtr& task) {

@@ -16,7 +16,8 @@ namespace outhaul::hub {
 // What a refusal of the node means for the task.
 enum class RefusalMeaning {
   known,        // the node has it already: an acknowledgement
-  no_room,      // nothing was consumed: back to the queue
+  not_there,    // the nonce is used up, so these bytes start nowhere: back to the queue
+  not_yet,      // the nonce is not used up, so these bytes may still start there: it waits for that node
   too_late,     // the envelope had expired when it came: sign again, once
   undelivered,  // the answer did not come: ask again after the next attachment
   final,        // the task ends as failed with this code
@@ -58,6 +59,7 @@ class Courier {
   bool sign(const LiveTaskPtr& task, const NodeId& node);
   Task<void> commit_and_send(LiveTaskPtr task);
   void settle_refusal(const LiveTaskPtr& task, NodeLink& link, const Error& refusal);
+  Task<void> offer_later(LiveTaskPtr task, NodeLink& link);
   void put_back(const LiveTaskPtr& task);
 
   Needs needs_;

@@ -155,6 +155,26 @@ TEST_F(TaskServiceTest, WhenTheNodeRefusesForCapacity_ThenAnotherNodeRunsIt) {
   EXPECT_EQ(free.started(made.task), 1U);
 }
 
+// Its nonce is not used up: whoever kept the envelope could have it run there as well.
+// proves C3
+TEST_F(TaskServiceTest, WhenTheNodesDiskIsFull_ThenTheTaskWaitsForThatNode) {
+  ScriptNode full(world, world.enrol("alpha"));
+  full.answer = ScriptNode::Answer::refuse;
+  full.refusal = ErrorCode::node_disk_full;
+  ASSERT_TRUE(full.attach());
+  const auto made = submit();
+  ScriptNode free(world, world.enrol("beta"));
+  ASSERT_TRUE(free.attach());
+
+  world.pass(30s);
+  EXPECT_EQ(row(made.task).state, store::TaskState::dispatched);
+  full.answer = ScriptNode::Answer::finish;
+
+  EXPECT_EQ(ended(made.task).state, store::TaskState::finished);
+  EXPECT_EQ(free.started(made.task), 0U);
+  EXPECT_EQ(full.started(made.task), 1U);
+}
+
 TEST_F(TaskServiceTest, WhenTheNodeRefusesForGood_ThenTheTaskFailsWithItsCode) {
   ScriptNode node(world, world.enrol("alpha"));
   node.answer = ScriptNode::Answer::refuse;

@@ -5,6 +5,16 @@ namespace {
 
 // Nodes allow for minutes of skew; a second covers the way.
 constexpr std::chrono::nanoseconds travel_time = std::chrono::seconds(1);
+// How far a node's idea of our time may be off.
+constexpr std::chrono::nanoseconds clock_doubt = std::chrono::minutes(1);
+
+// What cannot be read is valid nowhere.
+bool has_ended(ByteView envelope, WallTime now) {
+  const auto parsed = wire::parse_envelope(envelope);
+  if (!parsed) return true;
+  const auto spec = wire::parse_task_spec(parsed->payload);
+  return !spec || now >= spec->expires_at;
+}
 
 }  // namespace
 
@@ -35,10 +45,11 @@ Result<wire::TaskSpec> TaskSigner::open(ByteView envelope, const NodeId& node) c
 }
 
 bool TaskSigner::is_stale(ByteView envelope) const {
-  const auto parsed = wire::parse_envelope(envelope);
-  if (!parsed) return true;
-  const auto spec = wire::parse_task_spec(parsed->payload);
-  return !spec || clock_.wall_now() + travel_time >= spec->expires_at;
+  return has_ended(envelope, clock_.wall_now() + travel_time);
+}
+
+bool TaskSigner::is_dead(ByteView envelope) const {
+  return has_ended(envelope, clock_.wall_now() - clock_doubt);
 }
 
 }  // namespace outhaul::hub

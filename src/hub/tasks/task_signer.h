@@ -29,6 +29,8 @@ class TaskSigner {
   Result<wire::TaskSpec> open(ByteView envelope, const NodeId& node) const;
   // True when no node takes the envelope any more, or might not by the time it arrives.
   bool is_stale(ByteView envelope) const;
+  // True when certainly no node takes it: its end is past by more than an honest clock is off.
+  bool is_dead(ByteView envelope) const;
 
  private:
   const HubSettings& settings_;
