@@ -31,6 +31,7 @@ bool MemoryMachine::start(const sandbox::ProcessSpec& spec, TimePoint now, WallT
   const auto [place, is_new] = processes_.try_emplace(spec.task);
   if (!is_new) return false;
   MemoryProcess& process = place->second;
+  process.task = spec.task;
   process.status.stdin_closed = !spec.has_stdin;
   if (!spec.has_stdin) process.input_end = 0;
   process.started = now;
@@ -42,6 +43,7 @@ bool MemoryMachine::start(const sandbox::ProcessSpec& spec, TimePoint now, WallT
     return true;
   }
   ++starts_[spec.task];
+  if (watcher_ != nullptr) watcher_->on_start(spec.task);
   process.program = std::move(*program);
   process.status.state = ProcessState::running;
   process.status.process_id = static_cast<int>(1000 + starts_.size());
@@ -133,6 +135,7 @@ bool MemoryMachine::print(MemoryProcess& process, OutputKind kind, ByteView byte
   process.output_bytes += bytes.size();
   process.ring_bytes += bytes.size();
   ++process.version;
+  if (watcher_ != nullptr) watcher_->on_output(process.task, kind, bytes);
   return true;
 }
 
@@ -145,6 +148,7 @@ void MemoryMachine::end(MemoryProcess& process, int code, int signal, TimePoint 
   status.duration = now - process.started;
   status.stdin_closed = true;
   ++process.version;
+  if (watcher_ != nullptr) watcher_->on_end(process.task, code, signal);
 }
 
 }  // namespace outhaul::testing

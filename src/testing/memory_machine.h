@@ -21,6 +21,7 @@ struct MemoryChunk {
 };
 
 struct MemoryProcess {
+  TaskId task;
   MemoryProgram program;
   std::size_t step = 0;            // the next one
   std::uint64_t done_of_step = 0;  // bytes of a `fill` that were printed
@@ -37,11 +38,23 @@ struct MemoryProcess {
   std::uint64_t version = 0;  // rises with each change a client may care for
 };
 
+// Keeps a test's own books of what programs really did. Called while the machine runs them.
+class MachineWatcher {
+ public:
+  virtual ~MachineWatcher() = default;
+  virtual void on_start(const TaskId& task) = 0;
+  virtual void on_output(const TaskId& task, sandbox::OutputKind kind, ByteView bytes) = 0;
+  virtual void on_end(const TaskId& task, int code, int signal) = 0;
+};
+
 class MemoryMachine {
  public:
   static constexpr std::size_t ring_capacity = 256 * 1024;
   static constexpr std::size_t chunk_bytes = 16 * 1024;
   static constexpr std::size_t pipe_capacity = 64 * 1024;
+
+  // `watcher` outlives the machine; null: nobody watches.
+  void watch(MachineWatcher* watcher) { watcher_ = watcher; }
 
   // argv {"/bin/sh", "-c", line} runs `words` (see read_program). argv {"program", words...} needs no lesson;
   // anything else fails to execute, as a missing file does.
@@ -73,6 +86,7 @@ class MemoryMachine {
   bool print(MemoryProcess& process, sandbox::OutputKind kind, ByteView bytes, WallTime wall);
   void end(MemoryProcess& process, int code, int signal, TimePoint now, WallTime wall);
 
+  MachineWatcher* watcher_ = nullptr;
   std::map<std::string, std::vector<std::string>> lessons_;
   std::map<TaskId, MemoryProcess> processes_;
   std::map<TaskId, int> starts_;

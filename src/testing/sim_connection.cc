@@ -89,7 +89,7 @@ bool SimConnection::belongs_to(const SimProcess& process, SimSide side) const {
 Duration SimConnection::draw_delay() {
   const auto& delays = path_.delays;
   auto delay = delays.least + draw_up_to(random_, delays.most - delays.least);
-  if (random_.below(delays.spike_one_in) == 0) delay += draw_up_to(random_, delays.spike);
+  if (!path_.is_calm && random_.below(delays.spike_one_in) == 0) delay += draw_up_to(random_, delays.spike);
   return delay;
 }
 

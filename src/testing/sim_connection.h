@@ -45,6 +45,7 @@ struct SimPath {
   std::string port = "hub";
   SimDelays delays;
   std::optional<SimSilence> silence;
+  bool is_calm = false;  // no spikes
 };
 
 class SimConnection : public std::enable_shared_from_this<SimConnection> {

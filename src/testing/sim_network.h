@@ -36,6 +36,7 @@ class SimNetwork {
   void route(const std::string& path, std::string port);
 
   void set_delays(const std::string& path, SimDelays delays);
+  void set_calm(const std::string& path, bool is_calm) { path_of(path).is_calm = is_calm; }
   // Cuts every connection on the path.
   void cut(const std::string& path);
   void set_silent(const std::string& path, SimSilence silence) { path_of(path).silence = silence; }

@@ -14,8 +14,8 @@ namespace outhaul::testing {
 
 // 2026-01-01 at simulated time zero: any fixed moment serves.
 WallTime SimWorld::wall_now() const {
-  constexpr std::int64_t start = 1'767'225'600'000'000'000;
-  return WallTime{start} + now_.time_since_epoch();
+  constexpr std::int64_t wall_start = 1'767'225'600'000'000'000;
+  return WallTime{wall_start} + now_.time_since_epoch();
 }
 
 void SimWorld::at(TimePoint when, std::function<void()> action) {
@@ -92,6 +92,7 @@ SimProcess::SimProcess(SimWorld& world, std::string name, std::chrono::nanosecon
 
 void SimProcess::drain() {
   OUTHAUL_ASSERT(!is_dead_);
+  ++drains_;
   io_.restart();
   while (io_.poll() > 0) io_.restart();
 }

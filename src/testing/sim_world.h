@@ -24,6 +24,9 @@ class SimProcess;
 
 class SimWorld {
  public:
+  // Not zero: a time before the start can be named.
+  static constexpr TimePoint start{std::chrono::hours(1)};
+
   SimWorld() = default;
   SimWorld(const SimWorld&) = delete;
   SimWorld& operator=(const SimWorld&) = delete;
@@ -47,7 +50,7 @@ class SimWorld {
 
  private:
   using Key = std::pair<TimePoint, std::uint64_t>;
-  TimePoint now_{std::chrono::hours(1)};
+  TimePoint now_ = start;
   std::uint64_t posted_ = 0;
   std::uint64_t steps_ = 0;
   std::uint64_t trace_hash_ = 0xcbf29ce484222325U;  // FNV-1a's offset basis
@@ -85,6 +88,8 @@ class SimProcess : public std::enable_shared_from_this<SimProcess> {
   // The second half of a crash: every coroutine and queued handler is destroyed, nothing runs any more.
   void destroy_frames();
   bool is_dead() const { return is_dead_; }
+  // How often it was drained: unchanged means that nothing ran in it.
+  std::uint64_t drains() const { return drains_; }
 
  private:
   class Context : public asio::io_context {
@@ -99,6 +104,7 @@ class SimProcess : public std::enable_shared_from_this<SimProcess> {
   SimClock clock_;
   Context io_;
   bool is_dead_ = false;
+  std::uint64_t drains_ = 0;
 };
 
 }  // namespace outhaul::testing

@@ -1,0 +1,114 @@
+#include "tests/sim/output_check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "crypto/digest.h"
+
+namespace outhaul::sim {
+namespace {
+
+using sandbox::OutputKind;
+using stream::RecordKind;
+
+wire::StreamTotals totals_of(const Program& program, OutputKind kind) {
+  Bytes bytes;
+  for (std::size_t at = 0; at < program.written.size();) {
+    const auto [run_kind, size] = program.run_at(at);
+    if (run_kind == kind) bytes.append(program.written, at, size);
+    at += size;
+  }
+  return {bytes.size(), crypto::sha256(bytes)};
+}
+
+}  // namespace
+
+void OutputCheck::fail(std::string_view invariant, const std::string& what) {
+  verdict_->fail(invariant, fmt::format("{} holds of {} at {}: {}", who_, task_.text(), offset_, what));
+}
+
+std::uint64_t OutputCheck::program_offset(std::uint64_t offset) const {
+  std::uint64_t events = 0;
+  for (const auto& [at, length] : events_) {
+    if (at < offset) events += length;
+  }
+  return offset - events;
+}
+
+void OutputCheck::rewind(std::uint64_t offset) {
+  if (offset >= offset_ && !result_) return;
+  offset_ = std::min(offset, offset_);
+  events_.erase(events_.lower_bound(offset_), events_.end());
+  result_.reset();
+}
+
+void OutputCheck::take(ByteView records) {
+  while (!records.empty() && !verdict_->violation()) {
+    const auto record = stream::parse_record(records);
+    if (!record) return fail("stream_is_records", record.error().what());
+    take(*record);
+    records.remove_prefix(record->size());
+  }
+}
+
+void OutputCheck::take(const stream::RecordView& record) {
+  if (record.header.offset != offset_ || result_) return fail("stream_in_order", "a record out of its place");
+  switch (record.header.kind) {
+    case RecordKind::standard_output: take_output(record, OutputKind::out); break;
+    case RecordKind::standard_error: take_output(record, OutputKind::err); break;
+    case RecordKind::event: events_[offset_] = record.payload.size(); break;
+    case RecordKind::result: take_result(record.payload); break;
+    case RecordKind::gap:
+    case RecordKind::end: return fail("stream_is_prefix", "a gap or a foreign end");
+  }
+  offset_ = record.end_offset();
+}
+
+void OutputCheck::take_output(const stream::RecordView& record, OutputKind kind) {
+  const auto* program = book_->find(task_);
+  if (program == nullptr) return fail("stream_is_prefix", "output of a program that never ran");
+  const auto from = static_cast<std::size_t>(program_offset(offset_));
+  const auto size = record.payload.size();
+  if (from + size > program->written.size()) return fail("stream_is_prefix", "more than was written");
+  const auto [written_kind, run] = program->run_at(from);
+  if (written_kind != kind || run < size) return fail("stream_is_prefix", "bytes of another kind");
+  if (ByteView(program->written).substr(from, size) != record.payload)
+    fail("stream_is_prefix", "other bytes");
+}
+
+void OutputCheck::take_result(ByteView payload) {
+  result_ = Bytes(payload);
+  const auto result = wire::parse_task_result(payload);
+  if (!result || result->task_id != task_) return fail("result_is_true", "no result of this task");
+  check_end(*result, book_->find(task_));
+}
+
+void OutputCheck::check_end(const wire::TaskResult& result, const Program* program) {
+  if (const auto* failed = std::get_if<wire::Failed>(&result.end)) {
+    const bool is_lost = failed->code == ErrorCode::task_lost;
+    if (program == nullptr || program->was_destroyed || program->is_echo) return;
+    if (is_lost) return fail("result_is_true", "lost, and was not");
+    // What the hub says of a task that it gave up: it knows no totals, and whoever kept the task's bytes may
+    // yet have had them run (docs/decisions/0037).
+    if (result.out.sha256.empty()) return;
+    if (!is_whole(result, *program)) fail("finished_is_complete", failed->message);
+    return;
+  }
+  if (program == nullptr || !program->end)
+    return fail("result_is_true", "an end of a program that has not ended");
+  const auto* exited = std::get_if<wire::Exited>(&result.end);
+  const auto* signalled = std::get_if<wire::Signalled>(&result.end);
+  const bool is_same = exited != nullptr ? program->end->signal == 0 && exited->code == program->end->code
+                                         : signalled->signal == program->end->signal;
+  if (!is_same) return fail("result_is_true", "another end");
+  if (!is_whole(result, *program)) fail("finished_is_complete", "bytes are missing");
+}
+
+bool OutputCheck::is_whole(const wire::TaskResult& result, const Program& program) const {
+  return program_offset(offset_) == program.written.size() &&
+         result.out == totals_of(program, OutputKind::out) &&
+         result.err == totals_of(program, OutputKind::err);
+}
+
+}  // namespace outhaul::sim

@@ -1,0 +1,86 @@
+#include "tests/sim/promise_book.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace outhaul::sim {
+namespace {
+
+// A session that was given up may still send what was queued, until its Goodbye has left.
+constexpr Duration parting_limit = std::chrono::seconds(2);
+
+bool is_from_hub(const Place& place) { return place.port == "hub"; }
+
+bool is_named(const v1::Hello& hello, const TaskId& task, const StreamId& stream) {
+  const bool is_live = std::ranges::find(hello.live_tasks(), task.text()) != hello.live_tasks().end();
+  return is_live || std::ranges::any_of(hello.unacknowledged(), [&](const v1::StreamPosition& position) {
+           return position.stream_id() == stream.text();
+         });
+}
+
+}  // namespace
+
+HeldPosition PromiseBook::held(const StreamId& stream) const {
+  const auto found = held_.find(stream);
+  return found == held_.end() ? HeldPosition() : found->second;
+}
+
+void PromiseBook::on_hello(const Place& place, const v1::Hello& hello) {
+  for (const auto& task : accepted_[place.path]) {
+    const auto& stream = streams_[task];
+    if (held(stream).is_complete || is_named(hello, task, stream)) continue;
+    stage_.verdict.fail("accepted_task_is_known", fmt::format("{} forgot {}", place.path, task.text()));
+  }
+}
+
+void PromiseBook::on_welcome(const Place& place, const v1::Welcome&) {
+  const auto node = eyes_.identity_of(place.path);
+  if (is_from_hub(place) && !node.is_empty()) sessions_[node] = {place.connection, stage_.world.now()};
+}
+
+void PromiseBook::on_hub_activity(const Place& place) {
+  const auto found = sessions_.find(eyes_.identity_of(place.path));
+  if (!is_from_hub(place) || found == sessions_.end()) return;
+  const auto& session = found->second;
+  if (place.connection >= session.connection || stage_.world.now() < session.began + parting_limit) return;
+  stage_.verdict.fail("one_live_session", fmt::format("connections {} and {} of {}", place.connection,
+                                                      session.connection, place.path));
+}
+
+void PromiseBook::on_envelope(const Place& place, const wire::TaskSpec& spec, const Bytes& envelope) {
+  if (!is_from_hub(place)) return;
+  streams_.emplace(spec.task_id, spec.stream_id);
+  stage_.programs.expect(spec.task_id, spec.audience);
+  auto& sent = envelopes_[place.path];
+  if (std::ranges::find(sent, envelope) == sent.end()) sent.push_back(envelope);
+  if (const auto* echo = std::get_if<wire::EchoAction>(&spec.action)) {
+    stage_.programs.add_echo(spec.task_id, echo->text);
+  }
+  eyes_.on_task(spec.task_id, spec.stream_id);
+  eyes_.on_moment(Moment::task_sent, place);
+}
+
+void PromiseBook::on_answer(const Place& place, const TaskId& task, std::optional<std::string> refusal) {
+  if (refusal || !streams_.contains(task)) return;
+  accepted_[place.path].insert(task);
+  eyes_.on_moment(Moment::task_accepted, place);
+}
+
+void PromiseBook::on_held(const Place& place, const v1::StreamPosition& position) {
+  if (!is_from_hub(place)) return;
+  auto& held = held_[StreamId::assume(position.stream_id())];
+  held.offset = std::max(held.offset, position.offset());
+  held.is_complete = held.is_complete || position.complete();
+  eyes_.on_moment(Moment::stream_held, place);
+}
+
+void PromiseBook::on_result(const Place& place, const StreamId& stream, ByteView record) {
+  if (!eyes_.identity_of(place.path).is_empty() && !eyes_.is_durable_on(place.path, record)) {
+    stage_.verdict.fail("result_is_durable_before_it_leaves",
+                        fmt::format("{} of {}", stream.text(), place.path));
+  }
+  eyes_.on_moment(Moment::result_sent, place);
+}
+
+}  // namespace outhaul::sim

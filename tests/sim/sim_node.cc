@@ -1,0 +1,174 @@
+#include "tests/sim/sim_node.h"
+
+#include <algorithm>
+
+#include "base/within.h"
+
+namespace outhaul::sim {
+namespace {
+
+constexpr Duration restart_after = std::chrono::seconds(2);
+
+node::NodeSettings make_settings(std::uint32_t slots) {
+  node::NodeSettings settings;
+  settings.isolation = {wire::IsolationLevel::trusted};
+  settings.slots = slots;
+  settings.workspace = "/workspace";
+  settings.disk_floor_bytes = 4096;
+  return settings;
+}
+
+node::NodeFacts make_facts(std::uint64_t boot) {
+  node::NodeFacts facts;
+  facts.version = "0.1.0";
+  facts.platform = "linux/amd64";
+  facts.boot_id = "boot-" + std::to_string(boot);
+  return facts;
+}
+
+}  // namespace
+
+struct SimNode::Life {
+  Life(SimNode& machine, std::uint64_t seed)
+      : process(testing::SimProcess::make(machine.stage_.world, machine.name(), machine.skew_)),
+        random(seed),
+        sink(machine.stage_.trace, machine.name()),
+        log("node", process->clock(), sink, Log::Format::text),
+        disk(machine.image_, process->executor(), process->clock()),
+        launcher(process->executor(), process->clock(), machine.machine_),
+        dialer(machine.stage_.network.make_dialer(process, machine.name(), machine.identity().tls_uri())),
+        node({process->executor(), process->clock(), random, disk, *dialer, launcher, log},
+             {machine.identity().node(), SimDeployment::name(), &machine.identity(),
+              machine.stage_.deployment.trusted_keys()},
+             make_settings(machine.config_.slots), make_facts(machine.lives_)),
+        group(process->executor()) {}
+
+  std::shared_ptr<testing::SimProcess> process;
+  testing::SeededRandom random;
+  TraceSink sink;
+  Log log;
+  stream::MemoryDisk disk;
+  testing::MemoryLauncher launcher;
+  std::unique_ptr<node::CarrierDialer> dialer;
+  node::Node node;
+  TaskGroup group;
+};
+
+SimNode::SimNode(const Stage& stage, Config config)
+    : stage_(stage),
+      config_(std::move(config)),
+      random_(config_.seed),
+      book_(stage.programs, config_.identity->node()) {
+  machine_.watch(&book_);
+}
+
+SimNode::~SimNode() {
+  if (life_) crash(Death::killed);
+}
+
+void SimNode::boot() {
+  if (life_) return;
+  stage_.trace.say(name(), "boots");
+  ++lives_;
+  life_ = std::make_unique<Life>(*this, random_.below(UINT64_MAX));
+  apply_faults();
+  auto& life = *life_;
+  life.group.spawn([this, &life] { return live(life); });
+  life.process->drain();
+}
+
+Task<void> SimNode::live(Life& life) {
+  auto ended = co_await life.node.start();
+  if (ended) ended = co_await life.node.run();
+  if (ended) co_return;
+  stage_.trace.say(name(), "gives up: " + ended.error().what());
+  boot_again(restart_after);
+}
+
+// As its supervisor: what is left of the process ends, and a new one is tried.
+void SimNode::boot_again(Duration after) {
+  auto again = [this, process = std::weak_ptr(life_->process)] {
+    if (process.expired()) return;
+    crash(Death::killed);
+    boot();
+  };
+  stage_.world.at(stage_.world.now() + after, std::move(again));
+}
+
+void SimNode::crash(Death death) {
+  if (death == Death::no_power) stage_.programs.note_destruction(machine_);
+  if (life_) {
+    stage_.trace.say(name(), death == Death::killed ? "is killed" : "loses power");
+    life_->disk.deaden();
+    stage_.network.deaden(*life_->process, death);
+    life_->process->destroy_frames();
+    life_.reset();
+  }
+  if (death == Death::no_power) {
+    machine_.crash();
+    image_.lose_power(random_);
+  }
+  run_orphans();
+}
+
+void SimNode::crash_launcher() {
+  if (!life_) return;
+  stage_.trace.say(name(), "its launcher is killed");
+  stage_.programs.note_destruction(machine_);
+  life_->launcher.crash();
+  life_->process->drain();
+}
+
+void SimNode::run_orphans() {
+  const auto next = machine_.next_step();
+  if (life_ || !next) return;
+  stage_.world.at(*next, [this] {
+    if (life_) return;
+    machine_.advance(stage_.world.now(), stage_.world.wall_now() + skew_);
+    run_orphans();
+  });
+}
+
+void SimNode::restart_in_order(Duration drain_limit) {
+  if (!life_) return;
+  stage_.trace.say(name(), "drains");
+  auto& life = *life_;
+  life.group.spawn([this, &life, drain_limit] { return end_in_order(life, drain_limit); });
+  life.process->drain();
+}
+
+Task<void> SimNode::end_in_order(Life& life, Duration drain_limit) {
+  co_await life.node.drain(drain_limit, node::DrainEnd::leave);
+  co_await life.node.join();
+  co_await life.launcher.close();
+  boot_again(Duration(0));
+}
+
+void SimNode::copy_disk_of(const SimNode& other) {
+  image_.files.clear();
+  for (const auto& [file, content] : other.image_.files) {
+    image_.files[file] = std::make_shared<stream::MemoryDiskImage::Content>(*content);
+  }
+  image_.durable_entries = image_.files;
+}
+
+bool SimNode::is_attached() const { return life_ && life_->node.is_attached(); }
+
+std::uint32_t SimNode::running_tasks() const { return life_ ? life_->node.running() : 0; }
+
+void SimNode::set_skew(std::chrono::nanoseconds skew) {
+  skew_ = skew;
+  if (life_) life_->process->clock().set_skew(skew);
+}
+
+bool SimNode::has_durably(ByteView bytes) const {
+  return std::ranges::any_of(image_.durable_entries, [&](const auto& entry) {
+    return ByteView(entry.second->bytes).substr(0, entry.second->synced).find(bytes) != ByteView::npos;
+  });
+}
+
+void SimNode::apply_faults() {
+  if (life_) life_->disk.faults = disk_faults_;
+}
+
+}  // namespace outhaul::sim
