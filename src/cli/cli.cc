@@ -44,6 +44,13 @@ int report_usage(const CLI::App& app, const CLI::ParseError& error, bool is_run)
   return is_run ? exit_code::outhaul : exit_code::usage;
 }
 
+// A listing that did not reach its reader is a failure, also when everything before it went well.
+int flush_output(int code) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  std::fputs("outhaul: standard output could not be written\n", stderr);
+  return code == exit_code::done ? exit_code::failed : code;
+}
+
 int parse_and_run(int argc, char** argv) {
   CLI::App app("Run commands on machines that dial out to one hub.", "outhaul");
   Invocation invocation;
@@ -58,13 +65,12 @@ int parse_and_run(int argc, char** argv) {
   add_context_commands(app, invocation);
   add_account_commands(app, invocation);
   add_completion_command(app, invocation);
-  const bool is_run = argc > 1 && std::strcmp(argv[1], "run") == 0;
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return report_usage(app, error, is_run);
+    return report_usage(app, error, app.got_subcommand("run"));
   }
-  return run_action(invocation);
+  return flush_output(run_action(invocation));
 }
 
 }  // namespace

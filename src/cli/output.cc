@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include "base/time_text.h"
@@ -25,8 +26,13 @@ Result<void> write_all(int descriptor, ByteView bytes) {
       bytes.remove_prefix(static_cast<std::size_t>(written));
     } else if (errno == EPIPE) {
       return fail(ErrorCode::cancelled, "nobody reads the output any more");
-    } else if (errno != EINTR && errno != EAGAIN) {
-      return fail(ErrorCode::unavailable, fmt::format("write the output: {}", std::strerror(errno)));
+    } else if (errno == EAGAIN) {
+      // Somebody else made it non-blocking; waiting here is the same back-pressure.
+      pollfd room{.fd = descriptor, .events = POLLOUT, .revents = 0};
+      ::poll(&room, 1, -1);
+    } else if (errno != EINTR) {
+      // Ours alone, so no code that would be tried again as if the hub were away.
+      return fail(ErrorCode::internal, fmt::format("write the output: {}", std::strerror(errno)));
     }
   }
   return {};

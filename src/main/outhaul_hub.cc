@@ -3,8 +3,10 @@
 
 #include "base/version.h"
 #include "main/hub_program.h"
+#include "main/standard_descriptors.h"
 
 int main(int argc, char** argv) {
+  outhaul::settle_standard_descriptors();
   outhaul::HubOptions options;
   CLI::App app("Outhaul's hub: accounts, nodes and tasks, and the port that nodes dial.");
   app.set_version_flag("--version", "outhaul-hub " + std::string(outhaul::version()));

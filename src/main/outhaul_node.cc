@@ -3,8 +3,10 @@
 
 #include "base/version.h"
 #include "main/node_program.h"
+#include "main/standard_descriptors.h"
 
 int main(int argc, char** argv) {
+  outhaul::settle_standard_descriptors();
   outhaul::NodeOptions options;
   CLI::App app("Outhaul's node: dials out to one hub and runs the tasks that it signed.");
   app.set_version_flag("--version", "outhaul-node " + std::string(outhaul::version()));

@@ -1,5 +1,6 @@
 #include "node/node.h"
 
+#include <algorithm>
 #include "base/event.h"
 #include "base/task_group.h"
 #include "base/within.h"
@@ -21,6 +22,8 @@ constexpr auto delivery_limit = std::chrono::seconds(5);
 stream::StreamStoreConfig store_config_of(const NodeSettings& settings) {
   stream::StreamStoreConfig config;
   config.quota_bytes = settings.spool_bytes;
+  // The owner's floor counts, also where it is lower than the store's own.
+  config.free_floor_bytes = std::min(config.free_floor_bytes, settings.disk_floor_bytes);
   return config;
 }
 

@@ -8,7 +8,7 @@ import subprocess
 import time
 import unittest
 
-from harness import DeploymentTest, eventually
+from harness import BIN, DeploymentTest, eventually
 
 
 class Run(DeploymentTest):
@@ -90,6 +90,21 @@ class Run(DeploymentTest):
         self.assertEqual(run.wait(30), 130)
         run.stdout.close()
         run.stderr.close()
+
+    def test_a_standard_output_that_fails_is_our_failure_at_once(self):
+        started = time.monotonic()
+        for redirection in (">/dev/full", ">&-"):
+            with self.subTest(redirection=redirection):
+                done = subprocess.run(["bash", "-c", f'"$0" run -- echo hi {redirection}', str(BIN / "outhaul")],
+                                      env=self.world.env, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+                self.assertEqual(done.returncode, 125)
+                self.assertIn("write the output", done.stderr)
+        self.assertLess(time.monotonic() - started, 30)
+
+    def test_a_closed_standard_input_is_its_end(self):  # proves X7
+        done = subprocess.run(["bash", "-c", '"$0" run --stdin -- cat <&-', str(BIN / "outhaul")], env=self.world.env,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60)
+        self.assertEqual((done.returncode, done.stdout), (0, ""))
 
     def test_echo(self):  # proves C11
         self.assertEqual(self.world.ok("echo", "--node", "alpha", "hello").rstrip("\n"), "hello")

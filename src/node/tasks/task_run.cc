@@ -133,6 +133,9 @@ Task<Result<void>> TaskRun::await_room() {
   while (!ports_.streams.check_room(stream::max_record_bytes)) {
     co_await within(ports_.clock, ports_.clock.now() + look_for_room_every,
                     ports_.streams.room().wait_pulse());
+    const auto deadline = timeout_at();
+    if (deadline && ports_.clock.now() >= *deadline)
+      end(EndReason::timed_out, SIGTERM, entry().spec.term_grace);
   }
   const auto ms =
       std::chrono::duration_cast<std::chrono::milliseconds>(ports_.clock.now() - paused_at).count();
@@ -151,14 +154,19 @@ Task<void> TaskRun::await_change() {
   }
 }
 
-// Counted from the program's own start, so that a restarted node allows no second helping.
+// Counted from the program's own start, so that a restarted node allows no second helping; fixed at the first
+// look, so that a step of the wall clock changes nothing.
 std::optional<TimePoint> TaskRun::timeout_at() const {
   const auto& status = process_->status();
   const auto& timeout = entry().spec.timeout;
   if (!timeout || status.state != ProcessState::running || entry().end_reason != EndReason::none)
     return std::nullopt;
-  const auto used = ports_.clock.wall_now() - status.started_at;
-  return ports_.clock.now() + std::clamp(*timeout - used, std::chrono::nanoseconds(0), *timeout);
+  if (!timeout_deadline_) {
+    const auto used = ports_.clock.wall_now() - status.started_at;
+    timeout_deadline_ =
+        ports_.clock.now() + std::clamp(*timeout - used, std::chrono::nanoseconds(0), *timeout);
+  }
+  return timeout_deadline_;
 }
 
 Result<void> TaskRun::write_down_totals() {

@@ -84,6 +84,7 @@ class TaskRun {
   bool has_failed_ = false;
   Event progress_;
   std::optional<DropPoint> drop_point_;
+  mutable std::optional<TimePoint> timeout_deadline_;  // fixed when the program is first seen running
 };
 
 }  // namespace outhaul::node
