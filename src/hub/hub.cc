@@ -46,7 +46,7 @@ struct Hub::Parts {
   StdinInlet stdin_inlet{ports.clock, streams.store()};
   Courier courier{ports, {board, rows, ender, registry, signer, stdin_pump}};
   Dispatcher dispatcher{ports, {board, registry, courier, ender, streams.store()}};
-  TaskAdoption adoption{ports, board, rows, signer};
+  TaskAdoption adoption{ports, board, rows, signer, stdin_inlet};
   TaskService tasks{ports, {settings, registry, board, rows, ender, dispatcher, courier, stdin_inlet}};
   NodeGate gate{ports, {keys, signer, registry, streams.store()}};
   NodeService nodes{ports, {settings, keys, registry, gate, dispatcher, session_needs()}};

@@ -8,6 +8,13 @@ Result<void> StdinInlet::create(const StreamId& id, Random& random) {
   return streams_.create(id, stream::Incarnation::make(random));
 }
 
+Result<void> StdinInlet::end_unfed(const StreamId& id, Random& random) {
+  if (!has(id)) OUTHAUL_CHECK(create(id, random));
+  if (streams_.find(id)->complete) return {};
+  OUTHAUL_CHECK(streams_.append(id, stream::RecordKind::end, clock_.wall_now(), {}));
+  return {};
+}
+
 Task<Result<stream::StreamPosition>> StdinInlet::append(LiveTaskPtr task, Piece piece) {
   const auto id = task->row.stdin_stream;
   if (id.is_empty()) co_return fail(ErrorCode::not_found, "the task takes no input");

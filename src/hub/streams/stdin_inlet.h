@@ -25,6 +25,10 @@ class StdinInlet {
 
   // Makes the stream of a new task; durable with its first piece.
   Result<void> create(const StreamId& id, Random& random);
+  // The input of a task that no client was told of: nobody will send any. Durable by durable().
+  Result<void> end_unfed(const StreamId& id, Random& random);
+  Task<Result<stream::StreamPosition>> durable(StreamId id) { return streams_.durable(std::move(id)); }
+  bool has(const StreamId& id) const { return streams_.find(id).has_value(); }
   // Completes when the piece is durable; gives how far the input is held.
   //   errors  conflict: bytes before the piece are missing (detail `offset` says from where to send), or
   //   bytes after

@@ -49,6 +49,7 @@ Task<void> StreamReceiver::receive(transport::IncomingChannel incoming, NodeLink
     co_return co_await wait_for_finish(channel);
   }
   needs_.courier.note_accepted(*task, link);
+  if (std::exchange((*task)->is_resume_due, false)) needs_.courier.resume(*task, link);
   auto inlet = open_inlet(*task, open);
   if (!inlet) co_return incoming.refuse(inlet.error());
   if (inlet->cursor.position().complete) co_await complete(*inlet);

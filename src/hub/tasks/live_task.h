@@ -31,6 +31,7 @@ struct LiveTask {
   TimePoint queue_deadline = TimePoint::max();
   std::optional<CancelWish> cancel;
   bool was_resigned = false;       // a node found an envelope expired on arrival; once is enough
+  bool is_resume_due = false;      // adopted over a session that knew nothing of it when it began
   bool is_commit_pending = false;  // node and envelope are on their way into the row; nothing may be sent yet
   Event changed;                   // pulsed at every change of `row`
   Event output;                    // pulsed when its output stream has more, or will have no more

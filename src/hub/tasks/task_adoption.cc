@@ -42,7 +42,8 @@ store::TaskRow row_of(const wire::TaskSpec& spec, Bytes envelope, WallTime now) 
 
 }  // namespace
 
-TaskAdoption::TaskAdoption(const HubPorts& ports, TaskBoard& board, TaskRows& rows, const TaskSigner& signer)
+TaskAdoption::TaskAdoption(const HubPorts& ports, TaskBoard& board, TaskRows& rows, const TaskSigner& signer,
+                           StdinInlet& stdin_inlet)
     : executor_(ports.executor),
       clock_(ports.clock),
       database_(ports.database),
@@ -50,6 +51,8 @@ TaskAdoption::TaskAdoption(const HubPorts& ports, TaskBoard& board, TaskRows& ro
       board_(board),
       rows_(rows),
       signer_(signer),
+      stdin_inlet_(stdin_inlet),
+      random_(ports.random),
       saves_(ports.executor) {}
 
 Task<Result<TaskAdoption::Owner>> TaskAdoption::find_owner(StreamId stream, NodeId node, Bytes envelope) {
@@ -80,6 +83,10 @@ Result<LiveTaskPtr> TaskAdoption::adopt(const StreamId& stream, const NodeId& no
   task->row = row_of(*spec, std::move(envelope), clock_.wall_now());
   task->selector.node = node.text();
   task->spec = std::move(*spec);
+  task->is_resume_due = true;
+  // Its client was never told of it.
+  const auto& input = task->row.stdin_stream;
+  if (!input.is_empty()) OUTHAUL_CHECK(stdin_inlet_.end_unfed(input, random_));
   board_.add(task);
   log_.info("task adopted from its node", {{"task", task->row.id.text()}, {"node", node.text()}});
   saves_.spawn([this, task] { return save(task); });
@@ -87,6 +94,10 @@ Result<LiveTaskPtr> TaskAdoption::adopt(const StreamId& stream, const NodeId& no
 }
 
 Task<void> TaskAdoption::save(LiveTaskPtr task) {
+  if (const auto input = task->row.stdin_stream; !input.is_empty()) {
+    const auto ended = co_await stdin_inlet_.durable(input);
+    if (!ended) log_.failure("the end of an adopted task's input is not durable", ended.error());
+  }
   while (!task->saved.is_set()) {
     const auto added = co_await rows_.add(task, std::nullopt);
     if (added) co_return;

@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "hub/hub_ports.h"
+#include "hub/streams/stdin_inlet.h"
 #include "hub/tasks/live_task.h"
 #include "hub/tasks/task_rows.h"
 #include "hub/tasks/task_signer.h"
@@ -14,7 +15,8 @@ namespace outhaul::hub {
 
 class TaskAdoption {
  public:
-  TaskAdoption(const HubPorts& ports, TaskBoard& board, TaskRows& rows, const TaskSigner& signer);
+  TaskAdoption(const HubPorts& ports, TaskBoard& board, TaskRows& rows, const TaskSigner& signer,
+               StdinInlet& stdin_inlet);
 
   // The stream's task has ended and nothing more of the stream is wanted.
   struct Ended {};
@@ -40,6 +42,8 @@ class TaskAdoption {
   TaskBoard& board_;
   TaskRows& rows_;
   const TaskSigner& signer_;
+  StdinInlet& stdin_inlet_;
+  Random& random_;
   TaskGroup saves_;
 };
 

@@ -206,6 +206,11 @@ Task<Result<void>> TaskService::recover(const stream::StreamStore& streams) {
   OUTHAUL_CO_TRY(rows, co_await database_.read(std::move(work)));
   for (auto& row : rows) {
     OUTHAUL_CO_TRY(task, revive(std::move(row)));
+    // A power loss may have taken the input stream, of which nothing was acknowledged yet.
+    const auto& input = task->row.stdin_stream;
+    if (!input.is_empty() && !needs_.stdin_inlet.has(input)) {
+      OUTHAUL_CO_CHECK(needs_.stdin_inlet.create(input, random_));
+    }
     needs_.board.add(task);
     const auto totals = streams.find(task->row.stream);
     if (totals && totals->complete) needs_.ender.end_when_durable(task);
