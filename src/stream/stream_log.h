@@ -27,6 +27,7 @@ struct StreamLog {
   StreamPosition end;
   std::uint64_t completing_offset = 0;  // of the record that completes, once there is one
   StreamPosition durable;
+  std::uint64_t adoptions = 0;  // how often its bytes were given up for a peer's
   Tail tail;
   // Shared with a sync under way, which may outlive the stream. Null: small.
   std::shared_ptr<SegmentLog> segments;

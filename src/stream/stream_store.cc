@@ -192,6 +192,7 @@ Result<void> StreamStore::adopt_position(const StreamId& id, StreamPosition posi
   log->head.clear();
   log->begin_at(position);
   log->durable = position;
+  ++log->adoptions;
   account(*log);
   log->wake();
   if (!last) return {};
@@ -207,13 +208,19 @@ Task<Result<StreamPosition>> StreamStore::durable(StreamId id) {
   const auto found = parts_->logs.find(id);
   if (found == parts_->logs.end()) co_return fail(ErrorCode::not_found, "stream: not held here");
   const std::shared_ptr<StreamLog> log = found->second;
-  const StreamPosition covered = log->end;
-  const JournalPosition journaled = log->journal_position;
-  // Segments first: the journal may come to name their extent.
-  if (const auto segments = log->segments) OUTHAUL_CO_CHECK(co_await segments->sync());
-  OUTHAUL_CO_CHECK(co_await parts_->journal->durable(journaled));
-  if (log->is_forgotten) co_return fail(ErrorCode::not_found, "stream: forgotten meanwhile");
-  log->durable = std::max(log->durable, covered);
+  while (true) {
+    const std::uint64_t adoptions = log->adoptions;
+    const StreamPosition covered = log->end;
+    const JournalPosition journaled = log->journal_position;
+    // Segments first: the journal may come to name their extent.
+    if (const auto segments = log->segments) OUTHAUL_CO_CHECK(co_await segments->sync());
+    OUTHAUL_CO_CHECK(co_await parts_->journal->durable(journaled));
+    if (log->is_forgotten) co_return fail(ErrorCode::not_found, "stream: forgotten meanwhile");
+    // A record that moved meanwhile is another one, and not covered.
+    if (log->adoptions != adoptions) continue;
+    log->durable = std::max(log->durable, covered);
+    break;
+  }
   note_synced(*log);
   log->wake();
   co_return log->durable;

@@ -30,7 +30,8 @@ void HubStreamCheck::check_stream(SimHub& hub, const StreamId& stream, Followed&
   auto& streams = hub.serving()->stream_sources().streams;
   const auto totals = streams.find(stream);
   if (totals) {
-    if (std::exchange(followed.life, seen_life_) != seen_life_) followed.output.rewind(totals->end);
+    // All of what a new life holds is read again.
+    if (std::exchange(followed.life, seen_life_) != seen_life_) followed.output.rewind(0);
     check_kept(hub, stream, followed.task, *totals);
     while (totals->end > followed.output.offset() ||
            (totals->durable.complete && !followed.output.result())) {

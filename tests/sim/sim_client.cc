@@ -173,7 +173,22 @@ Task<void> SimClient::audit_now_and_then(HubLife life) {
     for (auto& errand : errands_) {
       if (errand.acknowledged) co_await audit_row(errand, life);
     }
+    if (is_tidying_) co_await cancel_strays(life);
     co_await life.clock.sleep_for(audit_interval);
+  }
+}
+
+Task<void> SimClient::cancel_strays(HubLife life) {
+  store::PageRequest request{store::max_page_rows, {}};
+  const auto page = co_await life.hub.tasks().list(store::TaskFilter(), std::move(request));
+  if (!page) co_return;
+  for (const auto& row : page->rows) {
+    const bool is_ours = std::ranges::any_of(errands_, [&row](const Errand& errand) {
+      return errand.acknowledged && errand.acknowledged->task == row.id;
+    });
+    if (is_ours || store::is_final(row.state)) continue;
+    const hub::CancelWish wish{.signal = 15, .grace = 5s};
+    static_cast<void>(co_await life.hub.tasks().cancel(row.id, wish));
   }
 }
 

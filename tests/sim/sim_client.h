@@ -45,6 +45,9 @@ class SimClient {
   const std::deque<Errand>& errands() const { return errands_; }
   // A hub serves: goes on with everything, as children of its life.
   void attend(const HubLife& life);
+  // From now on, tasks that nobody waits for are cancelled: an order whose answer was lost may have become
+  // one, and may wait for input that nobody will send.
+  void tidy_up() { is_tidying_ = true; }
   // Everything was acknowledged and ended, or refused.
   bool is_done() const;
   // All that was ever shown, output included, read again; `is_checked` is set at the end.
@@ -60,6 +63,7 @@ class SimClient {
   Task<void> follow_again(Errand& errand, HubLife life);
   Task<void> learn_end(Errand& errand, HubLife life);
   Task<void> audit_now_and_then(HubLife life);
+  Task<void> cancel_strays(HubLife life);
   Task<void> audit_row(Errand& errand, HubLife life);
   Task<void> audit_output(Errand& errand, HubLife life);
   void acknowledge(Errand& errand, const hub::Submission& submission);
@@ -69,6 +73,7 @@ class SimClient {
   testing::SeededRandom random_;
   // Never shrinks: coroutines hold references.
   std::deque<Errand> errands_;
+  bool is_tidying_ = false;
 };
 
 }  // namespace outhaul::sim

@@ -172,6 +172,7 @@ std::string Simulation::list_unsettled() const {
 void Simulation::settle() {
   trace_.say("fault", "no more");
   faults_->heal();
+  client_.tidy_up();
   const auto limit = world_.now() + settling_limit;
   while (!verdict_.violation() && world_.now() < limit && !is_settled()) run_until(world_.now() + 1s);
   if (verdict_.violation()) return;

@@ -32,8 +32,10 @@ void TaskRunner::recover(std::vector<std::unique_ptr<sandbox::Process>> processe
     if (!process->status().is_final()) process->end_tree(SIGKILL, Duration(0));
     process->forget();
   }
-  for (const auto& [task, run] : runs_) {
-    group_.spawn([this, id = task] { return run_task(id); });
+  // By a list of their own: one that has nothing left to wait for ends, and leaves runs_, while it is
+  // spawned.
+  for (const auto& task : live_tasks()) {
+    group_.spawn([this, task] { return run_task(task); });
   }
 }
 
