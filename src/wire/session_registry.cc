@@ -31,6 +31,8 @@ Result<Arrival> SessionRegistry::arrive(const NodeId& node, const Claimant& newc
   auto& place = places_[node];
   if (!place.holder) {
     place.holder = newcomer;
+    // Whoever was probing asked a session that is gone; it must ask this one.
+    place.prober.reset();
     return Arrival(AdmitNow{});
   }
   if (place.holder->instance == newcomer.instance || OUTHAUL_FAULT("duplicate_instance_admitted")) {

@@ -104,6 +104,19 @@ TEST_F(Registry, WhenTheOldInstanceReturnsDuringTheProbe_ThenItKeepsItsPlace) {
   EXPECT_EQ(registry.find(node), again);
 }
 
+// proves X31
+TEST_F(Registry, WhenTheOldInstanceLeavesAndReturnsDuringTheProbe_ThenItKeepsItsPlace) {
+  ASSERT_TRUE(registry.arrive(node, first).has_value());
+  ASSERT_TRUE(registry.arrive(node, second).has_value());
+  registry.leave(node, first.session);
+  const auto back = claimant(first_instance);
+
+  ASSERT_TRUE(registry.arrive(node, back).has_value());
+
+  EXPECT_EQ(registry.old_silent(node, second.session).error().code(), ErrorCode::unavailable);
+  EXPECT_EQ(registry.find(node), back);
+}
+
 TEST_F(Registry, WhenAThirdArrivesDuringTheProbe_ThenItMustTryAgain) {
   ASSERT_TRUE(registry.arrive(node, first).has_value());
   ASSERT_TRUE(registry.arrive(node, second).has_value());

@@ -52,6 +52,7 @@ struct SimNode::Life {
   std::unique_ptr<node::CarrierDialer> dialer;
   node::Node node;
   TaskGroup group;
+  bool has_started = false;
 };
 
 SimNode::SimNode(const Stage& stage, Config config)
@@ -79,6 +80,7 @@ void SimNode::boot() {
 
 Task<void> SimNode::live(Life& life) {
   auto ended = co_await life.node.start();
+  life.has_started = ended.has_value();
   if (ended) ended = co_await life.node.run();
   if (ended) co_return;
   stage_.trace.say(name(), "gives up: " + ended.error().what());
@@ -130,7 +132,7 @@ void SimNode::run_orphans() {
 }
 
 void SimNode::restart_in_order(Duration drain_limit) {
-  if (!life_) return;
+  if (!life_ || !life_->has_started) return;
   stage_.trace.say(name(), "drains");
   auto& life = *life_;
   life.group.spawn([this, &life, drain_limit] { return end_in_order(life, drain_limit); });
