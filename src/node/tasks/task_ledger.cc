@@ -19,6 +19,9 @@ constexpr JournalType reason_type = stream::first_owner_type + 3;  // u8 reason,
 constexpr JournalType totals_type = stream::first_owner_type + 4;  // 3 x u64, 2 x hash state, task id
 constexpr JournalType done_type = stream::first_owner_type + 5;    // task id
 constexpr JournalType life_type = stream::first_owner_type + 6;    // u64 crashes, u8 running
+// u32 size of the gate record, the gate record, then as accept_type. A checkpoint keeps the two apart, for
+// a nonce and its task are forgotten at different times.
+constexpr JournalType admitted_type = stream::first_owner_type + 7;
 
 constexpr std::size_t accept_header_bytes = 1 + stream::Incarnation::size_bytes;
 constexpr std::size_t totals_header_bytes = 3 * 8 + 2 * crypto::ResumableSha256::state_bytes;
@@ -76,12 +79,18 @@ std::string_view name_of(TaskPhase phase) {
   return "ended";
 }
 
-Result<JournalPosition> TaskLedger::append_gate(stream::Journal& journal, const wire::GateRecord& record) {
+Result<JournalPosition> TaskLedger::append_refused(stream::Journal& journal, const wire::GateRecord& record) {
   return journal.append(gate_type, wire::serialise_gate_record(record));
 }
 
-Result<JournalPosition> TaskLedger::append_accept(stream::Journal& journal, TaskEntry entry) {
-  OUTHAUL_TRY(position, journal.append(accept_type, encode_accept(entry)));
+Result<JournalPosition> TaskLedger::append_admitted(stream::Journal& journal, const wire::GateRecord& record,
+                                                    TaskEntry entry) {
+  const Bytes gate = wire::serialise_gate_record(record);
+  Bytes size;
+  stream::append_le(size, static_cast<std::uint32_t>(gate.size()));
+  const Bytes accept = encode_accept(entry);
+  const ByteView parts[] = {size, gate, accept};
+  OUTHAUL_TRY(position, journal.append(admitted_type, parts));
   add(std::move(entry));
   return position;
 }
@@ -164,21 +173,34 @@ void TaskLedger::finish(const TaskId& task) {
   if (done_.size() > max_remembered) done_.pop_front();
 }
 
-bool TaskLedger::owns(JournalType type) const { return gate_type <= type && type <= life_type; }
+bool TaskLedger::owns(JournalType type) const { return gate_type <= type && type <= admitted_type; }
 
 Result<void> TaskLedger::replay(JournalType type, ByteView payload) {
   if (type == accept_type) return replay_accept(payload);
-  if (type == gate_type) {
-    OUTHAUL_TRY(record, wire::parse_gate_record(payload));
-    gate_.restore(record);
-    return {};
-  }
+  if (type == admitted_type) return replay_admitted(payload);
+  if (type == gate_type) return replay_gate(payload);
   if (type == life_type) {
     if (payload.size() != 9) return damaged("life record");
     life_ = {stream::get_le<std::uint64_t>(payload.data()), payload[8] != 0};
     return {};
   }
   return replay_change(type, payload);
+}
+
+Result<void> TaskLedger::replay_gate(ByteView payload) {
+  OUTHAUL_TRY(record, wire::parse_gate_record(payload));
+  gate_.restore(record);
+  return {};
+}
+
+Result<void> TaskLedger::replay_admitted(ByteView payload) {
+  constexpr std::size_t size_bytes = sizeof(std::uint32_t);
+  if (payload.size() < size_bytes) return damaged("admission record");
+  const auto gate_bytes = stream::get_le<std::uint32_t>(payload.data());
+  payload.remove_prefix(size_bytes);
+  if (payload.size() < gate_bytes) return damaged("admission record");
+  OUTHAUL_CHECK(replay_gate(payload.substr(0, gate_bytes)));
+  return replay_accept(payload.substr(gate_bytes));
 }
 
 Result<void> TaskLedger::replay_accept(ByteView payload) {
@@ -217,7 +239,9 @@ Result<void> TaskLedger::replay_change(JournalType type, ByteView payload) {
 }
 
 Result<void> TaskLedger::write_live(stream::Journal& journal) {
-  for (const auto& record : gate_.live_records()) OUTHAUL_CHECK(append_gate(journal, record));
+  for (const auto& record : gate_.live_records()) {
+    OUTHAUL_CHECK(journal.append(gate_type, wire::serialise_gate_record(record)));
+  }
   for (const auto& [task, entry] : tasks_) {
     OUTHAUL_CHECK(journal.append(accept_type, encode_accept(entry)));
     if (entry.end_reason != EndReason::none) {

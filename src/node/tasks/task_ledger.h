@@ -56,9 +56,13 @@ class TaskLedger final : public stream::JournalOwner {
   explicit TaskLedger(wire::TaskGate& gate) : gate_(gate) {}
 
   // Each appends and changes; on failure nothing changed.
-  Result<stream::JournalPosition> append_gate(stream::Journal& journal, const wire::GateRecord& record);
-  // In the phase of `entry`: one batch may accept and start.
-  Result<stream::JournalPosition> append_accept(stream::Journal& journal, TaskEntry entry);
+  // A nonce that was used by a refusal. What was admitted goes with its acceptance, below.
+  Result<stream::JournalPosition> append_refused(stream::Journal& journal, const wire::GateRecord& record);
+  // The nonce and the task in one record: of two, a power loss might keep the first alone, and a task whose
+  // nonce is used but that nobody has would be answered task_replayed and never run. In the phase of
+  // `entry`: one batch may accept and start.
+  Result<stream::JournalPosition> append_admitted(stream::Journal& journal, const wire::GateRecord& record,
+                                                  TaskEntry entry);
   Result<stream::JournalPosition> append_phase(stream::Journal& journal, const TaskId& task, TaskPhase phase);
   Result<stream::JournalPosition> append_reason(stream::Journal& journal, const TaskId& task,
                                                 EndReason reason);
@@ -87,7 +91,9 @@ class TaskLedger final : public stream::JournalOwner {
     bool is_running = false;
   };
 
+  Result<void> replay_gate(ByteView payload);
   Result<void> replay_accept(ByteView payload);
+  Result<void> replay_admitted(ByteView payload);
   Result<void> replay_change(stream::JournalType type, ByteView payload);
   Result<stream::JournalPosition> append_life(stream::Journal& journal, Life life);
   TaskEntry& entry_of(const TaskId& task);

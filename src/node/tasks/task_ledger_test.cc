@@ -55,6 +55,15 @@ class TaskLedgerTest : public ::testing::Test {
     entry.phase = TaskPhase::starting;
     return entry;
   }
+  static wire::GateRecord gate_record(const TaskEntry& entry) {
+    return {.task_id = entry.spec.task_id,
+            .nonce = entry.spec.nonce,
+            .issued_at = entry.spec.issued_at,
+            .mark = entry.spec.issued_at,
+            .fence_epoch = 3,
+            .stream_id = entry.spec.stream_id,
+            .refused = std::nullopt};
+  }
   std::unique_ptr<LedgerLife> live() { return std::make_unique<LedgerLife>(io_, clock_, image_); }
 
   asio::io_context io_{1};
@@ -67,7 +76,7 @@ TEST_F(TaskLedgerTest, WhenTheProcessIsReplaced_ThenEveryChangeIsThereAgainAlsoA
   const auto entry = make_entry();
   const auto task = entry.spec.task_id;
   auto life = live();
-  ASSERT_TRUE(life->ledger.append_accept(*life->journal, entry).has_value());
+  ASSERT_TRUE(life->ledger.append_admitted(*life->journal, gate_record(entry), entry).has_value());
   ASSERT_TRUE(life->ledger.append_reason(*life->journal, task, EndReason::cancelled).has_value());
   OutputTotals totals;
   totals.offset = 100;
@@ -95,10 +104,33 @@ TEST_F(TaskLedgerTest, WhenTheProcessIsReplaced_ThenEveryChangeIsThereAgainAlsoA
   }
 }
 
+// A nonce that is used without its task would have the task answered as known, and never run.
+TEST_F(TaskLedgerTest, WhenThePowerFailsWithinAnAdmission_ThenNonceAndTaskAreBothThereOrNeither) {
+  const auto entry = make_entry();
+  auto life = live();
+  const std::uint64_t before = life->journal->file_bytes();
+  ASSERT_TRUE(life->ledger.append_admitted(*life->journal, gate_record(entry), entry).has_value());
+  const std::uint64_t after = life->journal->file_bytes();
+  life.reset();
+  const Bytes whole = image_.files.begin()->second->bytes;
+
+  for (std::uint64_t size = before; size <= after; ++size) {
+    SCOPED_TRACE(size);
+    image_.files.begin()->second->bytes = whole.substr(0, size);
+    life = live();
+
+    ASSERT_NE(life->journal, nullptr);
+    EXPECT_EQ(life->ledger.find(entry.spec.task_id) != nullptr, size == after);
+    EXPECT_EQ(life->gate.live_records().size(), size == after ? 1U : 0U);
+    EXPECT_EQ(life->gate.fence_epoch(), size == after ? 3U : 0U);
+    life.reset();
+  }
+}
+
 TEST_F(TaskLedgerTest, WhenATaskIsDone_ThenOnlyThatItEndedIsRemembered) {
   const auto entry = make_entry();
   auto life = live();
-  ASSERT_TRUE(life->ledger.append_accept(*life->journal, entry).has_value());
+  ASSERT_TRUE(life->ledger.append_admitted(*life->journal, gate_record(entry), entry).has_value());
   ASSERT_TRUE(life->ledger.append_phase(*life->journal, entry.spec.task_id, TaskPhase::ended).has_value());
   ASSERT_TRUE(life->ledger.append_done(*life->journal, entry.spec.task_id).has_value());
 

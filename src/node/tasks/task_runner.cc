@@ -70,8 +70,11 @@ void TaskRunner::take(transport::IncomingChannel incoming,
 
 Result<void> TaskRunner::record(const wire::GateDecision& decision, ByteView envelope) {
   auto& ports = needs_.ports;
-  if (decision.record) OUTHAUL_CHECK(ports.ledger.append_gate(ports.journal, *decision.record));
-  if (!decision.admitted) return {};
+  if (!decision.record) return {};
+  if (!decision.admitted) {
+    OUTHAUL_CHECK(ports.ledger.append_refused(ports.journal, *decision.record));
+    return {};
+  }
   TaskEntry entry;
   entry.spec = *decision.admitted;
   entry.envelope = envelope;
@@ -79,8 +82,9 @@ Result<void> TaskRunner::record(const wire::GateDecision& decision, ByteView env
   // One batch: it runs as soon as this is durable, so a second one would only cost a sync.
   entry.phase = TaskPhase::starting;
   const auto& spec = *decision.admitted;
+  // The stream first: one without its task is forgotten at the next start.
   OUTHAUL_CHECK(ports.streams.create(spec.stream_id, entry.incarnation));
-  OUTHAUL_CHECK(ports.ledger.append_accept(ports.journal, std::move(entry)));
+  OUTHAUL_CHECK(ports.ledger.append_admitted(ports.journal, *decision.record, std::move(entry)));
   runs_[spec.task_id] = std::make_unique<TaskRun>(ports, spec.task_id);
   return {};
 }
