@@ -57,7 +57,7 @@ Task<Result<stream::ReadChunk>> OutputReader::next(std::size_t max_bytes, Wait w
     }
     const auto task = sources_.board.find_by_stream(id_);
     if (!task) co_return co_await read_archive();
-    if (task->is_final() && !is_completing()) co_return end_of(task->row);
+    if (task->is_shown_final() && !is_completing()) co_return end_of(task->row);
     if (wait == Wait::no) break;
     co_await wait_for_change(task);
   }

@@ -127,7 +127,7 @@ Task<Result<void>> StreamReceiver::append(const Inlet& inlet, const stream::Enco
 Task<void> StreamReceiver::complete(const Inlet& inlet) {
   const auto task = inlet.task;
   needs_.ender.end_when_durable(task);
-  while (!task->is_final()) co_await task->changed.wait_pulse();
+  while (!task->is_shown_final()) co_await task->changed.wait_pulse();
   // A task without a row lives only on its node: forgotten there, a crash here would lose it.
   co_await task->saved.wait();
   acks_.note_complete(wire_position(task->row.stream, inlet.incarnation, inlet.cursor.position()));

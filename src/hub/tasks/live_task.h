@@ -25,7 +25,9 @@ struct CancelWish {
 struct LiveTask {
   explicit LiveTask(const Executor& executor) : changed(executor), output(executor), saved(executor) {}
 
-  store::TaskRow row;   // as it is now; the database follows
+  store::TaskRow row;  // as it is now; the database follows
+  // Set while an end that the hub itself decided is not in the database: a crash would undo it.
+  std::optional<store::TaskRow> before_end;
   wire::TaskSpec spec;  // what is signed at dispatch; audience, times and nonce are set then
   Selector selector;
   TimePoint queue_deadline = TimePoint::max();
@@ -38,6 +40,9 @@ struct LiveTask {
   Event saved;                     // set once the row is durable
 
   bool is_final() const { return store::is_final(row.state); }
+  // What others are told of it: never an end that may not stay.
+  const store::TaskRow& shown() const { return before_end ? *before_end : row; }
+  bool is_shown_final() const { return store::is_final(shown().state); }
   bool is_on_node() const { return !row.node.is_empty() && !is_final(); }
 };
 // Shared by the board, by sessions that deliver to or receive from it, and by requests that wait for it; any

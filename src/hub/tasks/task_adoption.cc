@@ -61,6 +61,8 @@ Task<Result<TaskAdoption::Owner>> TaskAdoption::find_owner(StreamId stream, Node
   };
   if (auto task = board_.find_by_stream(stream)) {
     if (task->row.node != node || task->row.stream != stream) co_return other_node();
+    // The node forgets what it hears has ended: not before that is sure.
+    while (task->before_end) co_await task->changed.wait_pulse();
     if (task->is_final()) co_return Owner(Ended());
     co_return Owner(std::move(task));
   }

@@ -73,6 +73,8 @@ void TaskEnder::end_by_node(const LiveTaskPtr& task, ByteView payload) {
 
 void TaskEnder::end_by_hub(const LiveTaskPtr& task, store::TaskState state, const Error& evidence) {
   if (task->is_final()) return;
+  // What a node said is in the journal and will be found there again; this is nowhere but here.
+  task->before_end = task->row;
   end(task, end_of(evidence, state, clock_.wall_now()));
 }
 
@@ -91,8 +93,18 @@ void TaskEnder::end(const LiveTaskPtr& task, store::TaskEnd end) {
             {{"task", row.id.text()}, {"state", store::name_of(row.state)}, {"code", row.error_code}});
   auto written = place_of_stream(*task, std::move(end));
   const bool is_archived = written.stream && written.stream->place == store::StreamPlace::archived;
-  auto done = [this, task, is_archived] { forget(*task, is_archived); };
+  auto done = [this, task, is_archived] {
+    show_end(*task);
+    forget(*task, is_archived);
+  };
   rows_.finish(task, std::move(written), std::move(done));
+}
+
+void TaskEnder::show_end(LiveTask& task) {
+  if (!task.before_end) return;
+  task.before_end.reset();
+  task.changed.pulse();
+  task.output.pulse();
 }
 
 // The journal can forget a small stream once its records are in the row; a large one stays where it is.

@@ -19,7 +19,7 @@ class TaskEnder {
   // durable. One that is no result of this task ends it as failed. A task that has ended stays as it is.
   void end_when_durable(const LiveTaskPtr& task);
   // No node will give a result: cancelled before it was sent, waited too long, refused, or lost. `evidence`
-  // says why.
+  // says why. For the hub it has ended at once; others are told when it is durable.
   void end_by_hub(const LiveTaskPtr& task, store::TaskState state, const Error& evidence);
 
   Task<void> join();
@@ -28,6 +28,7 @@ class TaskEnder {
   Task<void> wait_and_end(LiveTaskPtr task);
   void end_by_node(const LiveTaskPtr& task, ByteView result);
   void end(const LiveTaskPtr& task, store::TaskEnd end);
+  static void show_end(LiveTask& task);
   TaskRows::End place_of_stream(const LiveTask& task, store::TaskEnd end) const;
   void forget(const LiveTask& task, bool is_archived);
 

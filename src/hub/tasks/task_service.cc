@@ -6,6 +6,8 @@
 namespace outhaul::hub {
 namespace {
 
+constexpr Duration cancel_answer_limit = std::chrono::seconds(5);
+
 wire::TaskSpec spec_of(TaskOrder order, const HubSettings& settings) {
   wire::TaskSpec spec;
   spec.issuer = settings.deployment;
@@ -140,7 +142,7 @@ void TaskService::give_up(const LiveTaskPtr& task) {
 }
 
 Task<Result<store::TaskRow>> TaskService::load(TaskId id) {
-  if (const auto task = needs_.board.find(id)) co_return task->row;
+  if (const auto task = needs_.board.find(id)) co_return task->shown();
   auto work = [id](store::ReadTransaction& tx) { return tx.tasks.find(id); };
   OUTHAUL_CO_TRY(row, co_await database_.read(std::move(work)));
   if (!row) co_return fail(ErrorCode::not_found, "no such task");
@@ -150,17 +152,17 @@ Task<Result<store::TaskRow>> TaskService::load(TaskId id) {
 Task<Result<store::TaskRow>> TaskService::wait_ended(TaskId id, TimePoint deadline) {
   const auto task = needs_.board.find(id);
   if (!task) co_return co_await load(id);
-  while (!task->is_final()) {
+  while (!task->is_shown_final()) {
     if (!co_await within(clock_, deadline, task->changed.wait_pulse())) break;
   }
-  co_return task->row;
+  co_return task->shown();
 }
 
 Task<Result<store::TaskRow>> TaskService::wait_change(TaskId id, std::optional<store::TaskState> seen) {
   const auto task = needs_.board.find(id);
   if (!task) co_return co_await load(id);
-  while (task->row.state == seen && !task->is_final()) co_await task->changed.wait_pulse();
-  co_return task->row;
+  while (task->shown().state == seen && !task->is_shown_final()) co_await task->changed.wait_pulse();
+  co_return task->shown();
 }
 
 Task<Result<store::Page<store::TaskRow>>> TaskService::list(store::TaskFilter filter,
@@ -188,11 +190,13 @@ Task<Result<store::TaskRow>> TaskService::cancel(TaskId id, CancelWish wish) {
   if (task->row.state == store::TaskState::queued) {
     const Error reason(ErrorCode::task_cancelled, "cancelled before it was sent to a node");
     needs_.ender.end_by_hub(task, store::TaskState::cancelled, reason);
+    // The wish is durable already: whoever gets no answer in time sees it in the row.
+    co_return co_await wait_ended(id, clock_.now() + cancel_answer_limit);
   } else if (!task->is_final() && task->row.state != store::TaskState::dispatched) {
     // One that is dispatched hears it after its acknowledgement: sent now, it might arrive before the task.
     if (auto* link = needs_.registry.link_of(task->row.node)) needs_.courier.send_cancel(*task, *link);
   }
-  co_return task->row;
+  co_return task->shown();
 }
 
 Task<Result<stream::StreamPosition>> TaskService::append_stdin(TaskId id, StdinInlet::Piece piece) {

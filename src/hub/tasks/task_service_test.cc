@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "hub/nodes/node_service.h"
+#include "hub/streams/output_reader.h"
 #include "testing/hub_world.h"
 
 namespace outhaul::hub {
@@ -435,6 +436,25 @@ TEST_F(TaskServiceTest, WhenAQueuedTaskIsCancelled_ThenItEndsAtOnceAndAnEndedOne
   EXPECT_EQ(cancelled.state, store::TaskState::cancelled);
   EXPECT_EQ(again.state, store::TaskState::cancelled);
   EXPECT_EQ(world.run(tasks().cancel(TaskId::assume("task_x"), {})).error().code(), ErrorCode::not_found);
+}
+
+// An end of the hub's own making is nowhere but in its row: a crash before that is durable undoes it.
+TEST_F(TaskServiceTest, WhenAnEndOfTheHubIsNotDurable_ThenNobodyIsToldOfItBeforeItIs) {
+  auto order = world.order({"true"});
+  order.queue_timeout = 5s;
+  const auto made = submit(std::move(order));
+  world.database().set_fault(ErrorCode::disk_full);
+  world.pass(6s);
+
+  EXPECT_EQ(row(made.task).state, store::TaskState::queued);
+  const auto waited = world.run(tasks().wait_ended(made.task, world.clock().now() + 3s)).value();
+  EXPECT_EQ(waited.state, store::TaskState::queued);
+  OutputReader reader(world.hub().stream_sources(), made.stream, 0);
+  EXPECT_EQ(world.run(reader.next(1U << 16U, OutputReader::Wait::no)).value().bytes, 0U);
+
+  world.database().set_fault(std::nullopt);
+  EXPECT_EQ(ended(made.task).error_code, "queue_timeout");
+  EXPECT_TRUE(world.run(reader.next(1U << 16U, OutputReader::Wait::for_more)).value().next.complete);
 }
 
 TEST_F(TaskServiceTest, WhenInputComesInPieces_ThenTheNodeGetsEachByteOnce) {
