@@ -1,5 +1,7 @@
 #include "base/task_group.h"
 
+#include <utility>
+
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/multiple_exceptions.hpp>
 #include <boost/asio/this_coro.hpp>
@@ -36,7 +38,7 @@ Task<void> TaskGroup::join() {
 void TaskGroup::end(Children::iterator child, std::exception_ptr failure) {
   children_.erase(child);
   if (failure && !first_failure_ && !is_cancellation(failure)) {
-    first_failure_ = failure;
+    first_failure_ = std::move(failure);
     cancel();
   }
   if (children_.empty()) idle_.cancel();

@@ -20,7 +20,7 @@ struct AccountOptions {
 };
 using Options = std::shared_ptr<AccountOptions>;  // filled by the parser, read by the action later
 
-Task<int> create_token(Cli& cli, Options options) {
+Task<int> create_token(Cli& cli, const Options& options) {
   json::object body{{"role", options->role}};
   if (!options->account.empty()) body["account"] = options->account;
   if (!options->name.empty()) body["name"] = options->name;

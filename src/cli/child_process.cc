@@ -68,6 +68,7 @@ Result<std::unique_ptr<ChildProcess>> ChildProcess::start(const Executor& execut
     return system_failure("open the log " + spec.log_path);
   }
   std::vector<char*> argv;
+  argv.reserve(spec.argv.size() + 1);
   for (const auto& word : spec.argv) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
   const pid_t pid = ::fork();

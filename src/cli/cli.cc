@@ -6,6 +6,8 @@
 #include <exception>
 
 #include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
 #include <CLI/CLI.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
@@ -47,6 +49,9 @@ int report_usage(const CLI::App& app, const CLI::ParseError& error, bool is_run)
 // A listing that did not reach its reader is a failure, also when everything before it went well.
 int flush_output(int code) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  // The error of the failed write is long gone; whether anybody reads can still be asked.
+  pollfd reader{.fd = STDOUT_FILENO, .events = 0, .revents = 0};
+  if (::poll(&reader, 1, 0) == 1 && (reader.revents & POLLERR) != 0) return exit_code::broken_pipe;
   std::fputs("outhaul: standard output could not be written\n", stderr);
   return code == exit_code::done ? exit_code::failed : code;
 }

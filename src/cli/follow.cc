@@ -18,7 +18,7 @@ Task<Result<void>> copy_records(http::BodyReader& body, OutputSink& sink) {
     for (;;) {
       OUTHAUL_CO_TRY(record, decoder.next());
       if (!record) break;
-      OUTHAUL_CO_CHECK(sink.write(*record));
+      OUTHAUL_CO_CHECK(co_await sink.write(*record));
     }
   }
   if (!decoder.is_at_boundary()) co_return fail(ErrorCode::unavailable, "the output ended inside a record");

@@ -21,6 +21,8 @@ inline constexpr int failed = 1;       // the hub said no, or could not be reach
 inline constexpr int usage = 2;        // the command line itself is wrong
 inline constexpr int outhaul = 125;    // `outhaul run`: Outhaul failed, not the command
 inline constexpr int signalled = 128;  // plus the number of the signal that ended the command
+// Nobody reads what we print any more: silent, as other programs that SIGPIPE ends.
+inline constexpr int broken_pipe = signalled + 13;
 }  // namespace exit_code
 
 struct GlobalOptions {

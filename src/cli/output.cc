@@ -1,12 +1,9 @@
 #include "cli/output.h"
 
-#include <algorithm>
-#include <cerrno>
 #include <cstdio>
 #include <cstring>
 
 #include <fmt/format.h>
-#include <poll.h>
 #include <unistd.h>
 
 #include "base/time_text.h"
@@ -18,25 +15,6 @@ namespace outhaul::cli {
 namespace {
 
 using stream::RecordKind;
-
-Result<void> write_all(int descriptor, ByteView bytes) {
-  while (!bytes.empty()) {
-    const auto written = ::write(descriptor, bytes.data(), bytes.size());
-    if (written > 0) {
-      bytes.remove_prefix(static_cast<std::size_t>(written));
-    } else if (errno == EPIPE) {
-      return fail(ErrorCode::cancelled, "nobody reads the output any more");
-    } else if (errno == EAGAIN) {
-      // Somebody else made it non-blocking; waiting here is the same back-pressure.
-      pollfd room{.fd = descriptor, .events = POLLOUT, .revents = 0};
-      ::poll(&room, 1, -1);
-    } else if (errno != EINTR) {
-      // Ours alone, so no code that would be tried again as if the hub were away.
-      return fail(ErrorCode::internal, fmt::format("write the output: {}", std::strerror(errno)));
-    }
-  }
-  return {};
-}
 
 std::string_view word_of(RecordKind kind) {
   switch (kind) {
@@ -63,25 +41,32 @@ std::string json_line(const stream::EncodedRecord& record) {
 
 }  // namespace
 
-Result<void> OutputSink::write(const stream::EncodedRecord& record) {
-  OUTHAUL_CHECK(write_record(record));
+OutputSink::OutputSink(const Executor& executor, Form form)
+    : form_(form), out_(executor, STDOUT_FILENO), err_(executor, STDERR_FILENO) {}
+
+Task<Result<void>> OutputSink::write(const stream::EncodedRecord& record) {
+  OUTHAUL_CO_CHECK(co_await write_record(record));
   next_offset_ = record.end_offset();
   if (record.header().kind == RecordKind::result) {
-    OUTHAUL_TRY(result, wire::parse_task_result(record.payload()));
+    OUTHAUL_CO_TRY(result, wire::parse_task_result(record.payload()));
     result_ = std::move(result);
   }
-  return {};
+  co_return Result<void>();
 }
 
-Result<void> OutputSink::write_record(const stream::EncodedRecord& record) {
-  if (form_ == Form::json_lines) return write_all(STDOUT_FILENO, json_line(record));
+Task<Result<void>> OutputSink::write_record(const stream::EncodedRecord& record) {
+  if (form_ == Form::json_lines) {
+    const auto line = json_line(record);
+    co_return co_await out_.write_all(line);
+  }
   switch (record.header().kind) {
-    case RecordKind::standard_output: return write_all(STDOUT_FILENO, record.payload());
-    case RecordKind::standard_error: return write_all(STDERR_FILENO, record.payload());
-    case RecordKind::gap:
-      return write_all(STDERR_FILENO,
-                       fmt::format("outhaul: {} bytes of output are left out here\n", record.span()));
-    default: return {};
+    case RecordKind::standard_output: co_return co_await out_.write_all(record.payload());
+    case RecordKind::standard_error: co_return co_await err_.write_all(record.payload());
+    case RecordKind::gap: {
+      const auto note = fmt::format("outhaul: {} bytes of output are left out here\n", record.span());
+      co_return co_await err_.write_all(note);
+    }
+    default: co_return Result<void>();
   }
 }
 

@@ -5,22 +5,23 @@
 #include <optional>
 
 #include "base/error.h"
+#include "cli/output_descriptor.h"
 #include "stream/record.h"
 #include "wire/task_result.h"
 
 namespace outhaul::cli {
 
-// Where records go. Blocks while the reader of the descriptor is slow: that is the back-pressure.
+// Where records go. Suspends while the reader of the descriptor is slow: that is the back-pressure.
 class OutputSink {
  public:
   enum class Form {
     bytes,       // standard output to 1, standard error to 2
     json_lines,  // one JSON object a record, payload in base64, to 1
   };
-  explicit OutputSink(Form form) : form_(form) {}
+  OutputSink(const Executor& executor, Form form);
 
-  // Fails with `cancelled` when nobody reads the descriptor any more.
-  Result<void> write(const stream::EncodedRecord& record);
+  // Fails with `cancelled` when nobody reads the descriptor any more. `record` stays until it completes.
+  Task<Result<void>> write(const stream::EncodedRecord& record);
   // The payload of the result record, once it has come.
   const std::optional<wire::TaskResult>& result() const { return result_; }
   // Where to go on after a lost connection.
@@ -28,8 +29,10 @@ class OutputSink {
   bool has_written() const { return next_offset_ > 0; }
 
  private:
-  Result<void> write_record(const stream::EncodedRecord& record);
+  Task<Result<void>> write_record(const stream::EncodedRecord& record);
   Form form_;
+  OutputDescriptor out_;
+  OutputDescriptor err_;
   std::uint64_t next_offset_ = 0;
   std::optional<wire::TaskResult> result_;
 };

@@ -4,6 +4,8 @@
 #include <cstdio>
 
 #include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
@@ -17,14 +19,17 @@ namespace {
 
 constexpr auto quiet_before_note = std::chrono::seconds(2);
 constexpr int interrupted_exit = exit_code::signalled + SIGINT;
-constexpr int broken_pipe_exit = exit_code::signalled + SIGPIPE;
 
 int report_own(const Error& error) {
   report(error);
   return exit_code::outhaul;
 }
 
-void note(const std::string& text) { std::fputs(("outhaul: " + text + "\n").c_str(), stderr); }
+// Never waits: whoever does not read standard error must not keep Ctrl-C from being heard.
+void note(const std::string& text) {
+  pollfd room{.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};
+  if (::poll(&room, 1, 0) == 1) std::fputs(("outhaul: " + text + "\n").c_str(), stderr);
+}
 
 OutputSink::Form form_of(const Cli& cli) {
   return cli.options.json ? OutputSink::Form::json_lines : OutputSink::Form::bytes;
@@ -36,7 +41,7 @@ RunSession::RunSession(Cli& cli, Api api, RunOptions options)
     : cli_(cli),
       api_(std::move(api)),
       options_(std::move(options)),
-      sink_(form_of(cli)),
+      sink_(cli.executor, form_of(cli)),
       helpers_(cli.executor) {}
 
 Task<int> RunSession::run() {
@@ -77,7 +82,7 @@ Task<int> RunSession::attend(Bytes body) {
   co_await helpers_.join();
   if (!followed && followed.error().code() == ErrorCode::cancelled && !task_id_.empty()) {
     co_await cancel_task("TERM");
-    co_return broken_pipe_exit;
+    co_return exit_code::broken_pipe;
   }
   co_return finish(followed);
 }
@@ -91,7 +96,7 @@ Task<Result<void>> RunSession::submit_and_follow(Bytes body) {
       task_id_ = response->headers.value_or_empty("Outhaul-Task-Id");
       stream_id_ = response->headers.value_or_empty("Outhaul-Stream-Id");
       if (options_.has_stdin) helpers_.spawn([this] { return send_input(); });
-      if (stderr_is_terminal()) helpers_.spawn([this] { return explain_waiting(); });
+      if (cli_.options.json || stderr_is_terminal()) helpers_.spawn([this] { return explain_waiting(); });
       const auto copied = co_await copy_records(*response->body, sink_);
       if (copied && sink_.result()) co_return copied;
       if (!copied && !is_passing(copied.error())) co_return copied;
@@ -167,9 +172,14 @@ Task<void> RunSession::explain_waiting() {
   if (!api) co_return;
   const auto task = co_await api->call(http::Method::get, "/api/v1/tasks/" + task_id_);
   if (!task || text_at(*task, "state") != "queued") co_return;
-  note("waiting for a node:");
   const auto* waiting = task->as_object().if_contains("waiting");
   if (waiting == nullptr || !waiting->is_array()) co_return;
+  if (cli_.options.json) {
+    print_json(json::object{{"kind", "waiting"}, {"waiting", *waiting}});
+    std::fflush(stdout);  // the records that follow go past stdio
+    co_return;
+  }
+  note("waiting for a node:");
   for (const auto& why : waiting->as_array()) {
     note(fmt::format("  {}: {}", shown(text_at(why, "node_name")), shown(text_at(why, "reason"))));
   }

@@ -70,9 +70,10 @@ Task<int> show_logs(Cli& cli, Options options) {
   const auto task =
       co_await api->call(http::Method::get, "/api/v1/tasks/" + http::percent_encode(options->id));
   if (!task) co_return report(task.error());
-  OutputSink sink(cli.options.json ? OutputSink::Form::json_lines : OutputSink::Form::bytes);
+  OutputSink sink(cli.executor, cli.options.json ? OutputSink::Form::json_lines : OutputSink::Form::bytes);
   const auto copied =
       co_await follow_stream(cli, *api, text_at(*task, "stream_id"), options->from, options->follow, sink);
+  if (!copied && copied.error().code() == ErrorCode::cancelled) co_return exit_code::broken_pipe;
   if (!copied) co_return report(copied.error());
   co_return exit_code::done;
 }

@@ -1,10 +1,13 @@
 """One command, end to end: what it prints, how it ends, what it was given."""
 
+import array
+import fcntl
 import hashlib
 import json
 import os
 import signal
 import subprocess
+import termios
 import time
 import unittest
 
@@ -91,6 +94,51 @@ class Run(DeploymentTest):
         run.stdout.close()
         run.stderr.close()
 
+    def test_interrupt_is_heard_while_nobody_reads_the_output(self):
+        run = self.world.popen("run", "--shell", "yes stalled", stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        task = eventually(lambda: self.world.json("task", "list", "--state", "accepted"))[0]["id"]
+        # The pipe is full when what can be read at once does not grow any more.
+        eventually(lambda: self._waiting_bytes(run.stdout) >= 60000)
+        run.send_signal(signal.SIGINT)
+        eventually(lambda: self.world.task(task)["state"] == "cancelled", 30, "cancelled")
+        self.assertIsNone(run.poll())
+        run.send_signal(signal.SIGINT)
+        self.assertEqual(run.wait(10), 130)
+        run.stdout.close()
+
+    @staticmethod
+    def _waiting_bytes(pipe):
+        count = array.array("i", [0])
+        fcntl.ioctl(pipe, termios.FIONREAD, count)
+        return count[0]
+
+    def test_a_reader_that_leaves_ends_it_quietly(self):
+        outhaul = str(BIN / "outhaul")
+        task = self.world.ok("run", "--detach", "--shell", "seq 100000").strip()
+        eventually(lambda: self.world.task(task)["state"] == "finished", 30)
+        for line in ('"$0" run --shell "yes; true" | head -n 1', f'"$0" task logs -f {task} | head -n 1',
+                     '"$0" task list --json | true', '"$0" --help-all | true'):
+            with self.subTest(line=line):
+                done = subprocess.run(["bash", "-c", line + '; exit "${PIPESTATUS[0]}"', outhaul], env=self.world.env,
+                                      stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+                self.assertIn(done.returncode, (141, 0) if "| true" in line else (141,))
+                self.assertEqual(done.stderr, b"")
+        eventually(lambda: not self.world.json("task", "list", "--state", "accepted"), 30, "the task of the first line has ended")
+
+    def test_the_mode_of_shared_descriptors_is_left_alone(self):
+        ends = [os.pipe(), os.pipe()]
+        shared = (ends[0][0], ends[1][1])
+        run = self.world.popen("run", "--stdin", "--", "cat", stdin=shared[0], stdout=shared[1])
+        os.write(ends[0][1], b"x" * 50000)
+        eventually(lambda: self._waiting_bytes(ends[1][0]) == 50000)
+        modes = [fcntl.fcntl(end, fcntl.F_GETFL) & os.O_NONBLOCK for end in shared]
+        os.close(ends[0][1])
+        self.assertEqual(run.wait(30), 0)
+        modes += [fcntl.fcntl(end, fcntl.F_GETFL) & os.O_NONBLOCK for end in shared]
+        self.assertEqual(modes, [0, 0, 0, 0])
+        for end in (*shared, ends[1][0]):
+            os.close(end)
+
     def test_a_standard_output_that_fails_is_our_failure_at_once(self):
         started = time.monotonic()
         for redirection in (">/dev/full", ">&-"):
@@ -117,6 +165,18 @@ class Run(DeploymentTest):
         done = self.world.cli("run", "--node", "nobody", "--", "true")
         self.assertEqual(done.returncode, 125)
         self.assertNotEqual(done.stderr, "")
+
+    def test_waiting_says_why_while_it_lasts_and_at_its_end(self):  # proves X14
+        self.world.ok("node", "drain", "alpha")
+        try:
+            done = self.world.cli("run", "--json", "--queue-timeout", "4s", "--", "true")
+            lines = [json.loads(line) for line in done.stdout.splitlines()]
+            waiting = [line for line in lines if line["kind"] == "waiting"]
+            self.assertEqual(waiting[0]["waiting"][0]["code"], "draining")
+            self.assertEqual(done.returncode, 125)
+            self.assertIn("alpha: it is draining", done.stderr)
+        finally:
+            self.world.ok("node", "drain", "--undo", "alpha")
 
     def test_listings_are_json(self):  # proves N4
         for words in (["node", "list"], ["task", "list"], ["context", "list"], ["account", "list"], ["token", "list"],
