@@ -1,6 +1,7 @@
 #include "http/head_parser.h"
 
 #include <algorithm>
+#include <array>
 #include <boost/beast/http/empty_body.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <charconv>
@@ -13,6 +14,10 @@ namespace {
 namespace beast_http = boost::beast::http;
 
 constexpr std::uint64_t max_body_length = std::uint64_t{1} << 60;
+// Two of one of these have no meaning; two readers, such as a proxy and we, would believe different ones.
+constexpr std::array single_headers = {
+    "Host",   "Authorization",   "Content-Length", "Transfer-Encoding", "Content-Type",
+    "Expect", "Idempotency-Key", "Last-Event-ID",  "Traceparent"};
 
 std::unexpected<Error> invalid(const char* rule) { return fail(ErrorCode::invalid, rule); }
 
@@ -80,6 +85,13 @@ Result<std::optional<BodyFraming>> named_framing(const Headers& headers, bool is
   return BodyFraming{.kind = BodyKind::length, .length = length};
 }
 
+Result<void> check_singles(const Headers& headers) {
+  for (const char* name : single_headers) {
+    if (headers.count(name) > 1) return fail(ErrorCode::invalid, std::string("http: more than one ") + name);
+  }
+  return {};
+}
+
 Result<void> read_target(std::string_view target, Request& request) {
   if (!target.starts_with('/')) return invalid("http: a target that is no path");
   const bool is_visible_ascii = std::ranges::all_of(target, [](char c) { return c > 0x20 && c < 0x7f; });
@@ -126,6 +138,7 @@ Result<RequestHead> parse_request_head(ByteView bytes) {
   head.is_http_1_0 = message.version() == 10;
   head.request.headers = take_headers(message);
   const auto& headers = head.request.headers;
+  OUTHAUL_CHECK(check_singles(headers));
   const auto method = find_method(message.method_string());
   if (!method) return fail(ErrorCode::method_not_allowed, "http: a method that no address has");
   head.request.method = *method;

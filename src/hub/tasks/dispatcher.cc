@@ -85,11 +85,8 @@ bool Dispatcher::has_room() const {
 void Dispatcher::expire_queued() {
   for (const auto& task : needs_.board.queued()) {
     if (clock_.now() < task->queue_deadline) continue;
-    const auto reasons = waiting(*task);
-    Error evidence(ErrorCode::queue_timeout, "no node could take the task in time");
-    for (const auto& reason : reasons) {
-      evidence = std::move(evidence).with(reason.node_name, std::string(name_of(reason.code)));
-    }
+    const Error evidence(ErrorCode::queue_timeout,
+                         "no node could take the task in time: " + waiting_text(waiting(*task)));
     needs_.ender.end_by_hub(task, store::TaskState::failed, evidence);
   }
 }

@@ -11,6 +11,7 @@ namespace outhaul::hub {
 namespace {
 
 constexpr std::string_view task_plane = "task";
+constexpr std::size_t max_named_nodes = 5;
 
 Waiting waiting(const NodeFacts& node, ErrorCode code, std::string reason) {
   return {node.id, node.name, code, std::move(reason)};
@@ -53,6 +54,19 @@ Result<Selector> parse_selector_row(std::string_view text) {
   for (auto& [name, value] : json->find_string_map("labels")) selector.labels.emplace(name, value);
   if (!json->finish()) return corrupt();
   return selector;
+}
+
+std::string waiting_text(const std::vector<Waiting>& reasons) {
+  if (reasons.empty()) return "no node is enrolled";
+  std::string text;
+  std::size_t meant = 0;
+  for (const auto& reason : reasons) {
+    if (reason.code == ErrorCode::no_node_matches || ++meant > max_named_nodes) continue;
+    text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", reason.node_name, reason.reason);
+  }
+  if (meant == 0) return "the selector means none of the enrolled nodes";
+  if (meant > max_named_nodes) text += fmt::format("; and {} more nodes", meant - max_named_nodes);
+  return text;
 }
 
 bool selects(const Selector& selector, const NodeFacts& node) {

@@ -52,6 +52,10 @@ struct Waiting {
   bool operator==(const Waiting&) const = default;
 };
 
+// Why no node takes a task, in one line for its end: what holds each node that was meant, the first few
+// named.
+std::string waiting_text(const std::vector<Waiting>& reasons);
+
 // Whether the node is one that the selector means, attached or not.
 bool selects(const Selector& selector, const NodeFacts& node);
 // Empty: the task may be sent to this node now.

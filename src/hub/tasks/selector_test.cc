@@ -96,6 +96,27 @@ TEST(LeastLoaded, WhenSharesDiffer_ThenTheSmallestWinsAndEqualOnesGoToTheLowerId
   }
 }
 
+// proves X14
+TEST(Selector, WhenNoNodeTakesATask_ThenTheLineNamesEachThatWasMeant) {
+  const auto one = [](std::string name, ErrorCode code, std::string why) {
+    return Waiting{NodeId::assume("node_" + name), name, code, std::move(why)};
+  };
+  const auto other = one("other", ErrorCode::no_node_matches, "the selector does not mean this node");
+  const auto away = one("alpha", ErrorCode::session_lost, "it is not attached");
+  const auto full = one("beta", ErrorCode::node_full, "it says that it has no room");
+  const std::pair<std::vector<Waiting>, std::string> rows[] = {
+      {{}, "no node is enrolled"},
+      {{other}, "the selector means none of the enrolled nodes"},
+      {{other, away}, "alpha: it is not attached"},
+      {{away, full}, "alpha: it is not attached; beta: it says that it has no room"},
+      {{full, full, full, full, full, away, away},
+       "beta: it says that it has no room; beta: it says that it has no room; beta: it says that it has no "
+       "room; "
+       "beta: it says that it has no room; beta: it says that it has no room; and 2 more nodes"},
+  };
+  for (const auto& [reasons, text] : rows) EXPECT_EQ(waiting_text(reasons), text);
+}
+
 TEST(SelectorRow, WhenWrittenAndRead_ThenItIsTheSame) {
   const Selector rows[] = {{}, {"alpha", "", {}}, {"", "batch", {{"gpu", "a \"quoted\" one"}}}};
   for (const auto& selector : rows) {
