@@ -21,6 +21,7 @@ class Exchange final : public RequestContext, private BodyWatcher, private Respo
     AsyncClock& clock;
     const ServerLimits& limits;
     const bool& is_draining;  // looked at when the head is written
+    bool& is_stranger;        // of the connection
   };
   Exchange(const Ports& ports, RequestHead head);
 
@@ -33,6 +34,7 @@ class Exchange final : public RequestContext, private BodyWatcher, private Respo
   Task<Result<UpgradedConnection>> upgrade(Response head) override;
   Task<void> client_left() override;
   bool is_answered() const override { return state_ != State::open; }
+  void trust_connection() override { ports_.is_stranger = false; }
 
   // After the handler: what is left of the exchange, and whether another request may follow.
   enum class After { next_request, close, linger };

@@ -66,6 +66,8 @@ class RequestContext {
   // Not while the body is being read.
   virtual Task<void> client_left() = 0;
   virtual bool is_answered() const = 0;
+  // This request was admitted: its connection is not closed in favour of strangers' ones.
+  virtual void trust_connection() {}
 
  private:
   std::map<std::string, std::string, std::less<>> path_values_;

@@ -35,7 +35,8 @@ Task<void> ServedConnection::run() {
 Task<std::optional<ByteView>> ServedConnection::read_head() {
   is_idle_ = input_.is_empty();
   if (is_idle_) input_.shrink();
-  allow(is_idle_ ? rules_.limits.idle : rules_.limits.head);
+  const Duration before = std::exchange(is_first_, false) ? rules_.limits.first_request : rules_.limits.idle;
+  allow(is_idle_ ? before : rules_.limits.head);
   for (;;) {
     auto end = find_head_end(input_.view(), rules_.limits.max_head_bytes);
     if (!end) {
@@ -86,7 +87,8 @@ Task<bool> ServedConnection::serve_one() {
                               .input = input_,
                               .clock = rules_.clock,
                               .limits = rules_.limits,
-                              .is_draining = rules_.is_draining};
+                              .is_draining = rules_.is_draining,
+                              .is_stranger = is_stranger_};
   Exchange exchange(ports, std::move(*head));
   co_await rules_.router.dispatch(exchange);
   const auto after = co_await exchange.complete();

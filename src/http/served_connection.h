@@ -25,6 +25,8 @@ class ServedConnection {
   Task<void> run();
   // Between two requests: closing it loses nothing.
   bool is_idle() const { return is_idle_; }
+  // No request of it has been admitted yet.
+  bool is_stranger() const { return is_stranger_; }
   void kill();
   // For the sweep.
   void kill_if_past(TimePoint now);
@@ -40,6 +42,8 @@ class ServedConnection {
   std::unique_ptr<Connection> connection_;  // null once upgraded
   InputBuffer input_;
   bool is_idle_ = true;
+  bool is_first_ = true;  // no request has come
+  bool is_stranger_ = true;
 };
 
 }  // namespace outhaul::http

@@ -1,39 +1,29 @@
 #include "http/server.h"
 
+#include <malloc.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include <algorithm>
 
 #include "base/within.h"
 #include "http/plain_connection.h"
 #include "http/served_connection.h"
-#include "http/tls_connection.h"
 
 namespace outhaul::http {
 namespace {
 
 constexpr Duration sweep_interval = std::chrono::seconds(1);
 
-// Counts a handshake for as long as its coroutine lives.
-class Counted {
- public:
-  explicit Counted(std::size_t& count) : count_(count) { ++count_; }
-  Counted(const Counted&) = delete;
-  Counted& operator=(const Counted&) = delete;
-  ~Counted() { --count_; }
-
- private:
-  std::size_t& count_;
-};
+// A crowd as large as this is worth a walk over the heap once it has gone.
+constexpr std::size_t crowd = 1000;
 
 }  // namespace
 
 Server::Server(const Ports& ports, const Router& router, const TlsServerContext* tls, ServerLimits limits)
-    : ports_(ports),
-      router_(router),
-      tls_(tls),
-      limits_(limits),
-      changed_(ports.executor),
-      group_(ports.executor) {}
+    : ports_(ports), router_(router), limits_(limits), changed_(ports.executor), group_(ports.executor) {
+  if (tls != nullptr) doorway_.emplace(ports.executor, ports.clock, *tls, limits.doorway);
+}
 
 Server::~Server() = default;
 
@@ -58,23 +48,18 @@ Task<void> Server::accept_all(std::list<Listener>::iterator listener) {
 }
 
 Task<void> Server::serve_descriptor(int descriptor) {
-  if (tls_ == nullptr) {
+  if (!doorway_) {
     co_await serve_requests(make_plain_connection(ports_.executor, descriptor));
     co_return;
   }
-  std::optional<Result<std::unique_ptr<Connection>>> shaken;
-  {
-    const Counted counted(handshakes_);
-    const TimePoint deadline = ports_.clock.now() + limits_.handshake;
-    shaken = co_await within(ports_.clock, deadline, tls_accept(descriptor, *tls_));
-  }
+  start_sweeping();
+  auto greeted = co_await doorway_->greet(descriptor);
   changed_.pulse();
-  if (!shaken) co_return;
-  if (!*shaken) {
-    ports_.log.debug("tls handshake failed", {{"reason", (*shaken).error().what()}});
-    co_return;
+  if (greeted) {
+    co_await serve_requests(std::move(*greeted));
+  } else if (greeted.error().code() != ErrorCode::unavailable) {
+    ports_.log.debug("tls handshake failed", {{"reason", greeted.error().what()}});
   }
-  co_await serve_requests(std::move(**shaken));
 }
 
 void Server::serve(std::unique_ptr<Connection> connection) {
@@ -83,7 +68,8 @@ void Server::serve(std::unique_ptr<Connection> connection) {
 
 Task<void> Server::serve_requests(std::unique_ptr<Connection> connection) {
   if (is_draining_) co_return;
-  if (!std::exchange(is_sweeping_, true)) group_.spawn([this] { return sweep(); });
+  start_sweeping();
+  make_room();
   const ServedConnection::Rules rules{
       .clock = ports_.clock, .router = router_, .limits = limits_, .is_draining = is_draining_};
   ServedConnection served(std::move(connection), rules);
@@ -101,13 +87,37 @@ void Server::forget(std::list<ServedConnection*>::iterator served) {
   changed_.pulse();
 }
 
+void Server::start_sweeping() {
+  if (!std::exchange(is_sweeping_, true)) group_.spawn([this] { return sweep(); });
+}
+
 // One sweep a second costs less than a timer for each connection and each of its steps.
 Task<void> Server::sweep() {
   for (;;) {
     co_await ports_.clock.sleep_for(sweep_interval);
     const TimePoint now = ports_.clock.now();
     for (auto* served : served_) served->kill_if_past(now);
+    if (doorway_) doorway_->sweep(now);
+    give_memory_back();
   }
+}
+
+// Those whom nobody knows must not take the room of those who do.
+void Server::make_room() {
+  if (served_.size() < limits_.max_strangers) return;
+  const auto is_stranger = [](const auto* served) { return served->is_stranger(); };
+  if (std::cmp_less(std::ranges::count_if(served_, is_stranger), limits_.max_strangers)) return;
+  const auto is_idle_stranger = [](const auto* served) { return served->is_stranger() && served->is_idle(); };
+  const auto oldest = std::ranges::find_if(served_, is_idle_stranger);
+  if (oldest != served_.end()) (*oldest)->kill();
+}
+
+// glibc keeps what a crowd has used unless it is asked for it.
+void Server::give_memory_back() {
+  most_connections_ = std::max(most_connections_, connection_count());
+  if (most_connections_ < crowd || connection_count() > most_connections_ / 2) return;
+  most_connections_ = connection_count();
+  ::malloc_trim(0);
 }
 
 Task<void> Server::drain(Duration limit) {

@@ -54,6 +54,11 @@ void Socket::close() {
   descriptor_.close(ignored);
 }
 
+int Socket::release() {
+  native_ = -1;
+  return descriptor_.release();
+}
+
 void Socket::limit_unsent() {
   if (is_open()) set_option(native_, IPPROTO_TCP, TCP_NOTSENT_LOWAT, max_unsent_bytes);
 }

@@ -24,6 +24,8 @@ class Socket {
   bool is_open() const { return native_ >= 0; }
   // Sends what end-of-stream can be sent, then closes. Every wait ends.
   void close();
+  // Gives the descriptor away: the socket is closed to us, not to its peer. Every wait ends.
+  int release();
   // As Connection::limit_unsent.
   void limit_unsent();
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "crypto/fingerprint.h"
 #include "http/kill_unless_done.h"
 #include "http/openssl.h"
 #include "http/socket.h"
@@ -184,12 +185,24 @@ void note_server(SSL* ssl, PeerFacts& facts) {
   facts.server_ca_pem = certificate_pem(sk_X509_value(chain, sk_X509_num(chain) - 1));
 }
 
+// Fingerprint of the CA at the end of the chain that the server showed, for a person to compare. Not
+// believed.
+std::string shown_authority(SSL* ssl) {
+  auto* chain = SSL_get_peer_cert_chain(ssl);
+  if (chain == nullptr || sk_X509_num(chain) == 0) return {};
+  const auto* last = sk_X509_value(chain, sk_X509_num(chain) - 1);
+  return crypto::Fingerprint::of_spki(certificate_spki(last)).text();
+}
+
 // A handshake that the client broke off because of whom it met.
 Error explain_server(SSL* ssl, Error failure) {
   const long verdict = SSL_get_verify_result(ssl);
   if (verdict == X509_V_OK) return failure;
   if (verdict == X509_V_ERR_APPLICATION_VERIFICATION) {
-    return {ErrorCode::ca_fingerprint_mismatch, "tls: no CA with the given fingerprint in the hub's chain"};
+    Error error(ErrorCode::ca_fingerprint_mismatch,
+                "tls: no CA with the given fingerprint in the hub's chain");
+    const auto shown = shown_authority(ssl);
+    return shown.empty() ? error : std::move(error).with("shown", shown);
   }
   return {ErrorCode::certificate_invalid,
           std::string("tls: the hub's certificate: ") + X509_verify_cert_error_string(verdict)};

@@ -4,6 +4,10 @@ import hashlib
 import http.client
 import json
 import os
+import pathlib
+import pty
+import re
+import resource
 import signal
 import socket
 import ssl
@@ -69,6 +73,53 @@ class Doors(DeploymentTest):
                 raw.sendall(noise)
         self.assertEqual(self.world.ok("run", "--", "echo", "served"), "served\n")
 
+    @staticmethod
+    def anonymous_bytes(pid):
+        text = pathlib.Path(f"/proc/{pid}/smaps_rollup").read_text()
+        return int(re.search(r"^Anonymous:\s+(\d+) kB", text, re.MULTILINE)[1]) * 1024
+
+    def test_silent_strangers_cost_little_and_are_sent_away(self):
+        count = 3000
+        resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
+        hub = self.world.hub.process.pid
+        before = self.anonymous_bytes(hub)
+        strangers = [socket.create_connection(("127.0.0.1", self.world.port)) for _ in range(count)]
+        for stranger in strangers[::2]:
+            stranger.sendall(b"\x16\x03\x01\x02")  # the start of a handshake
+        held = len(os.listdir(f"/proc/{hub}/fd"))
+        self.assertGreaterEqual(held, count)
+        self.assertLess((self.anonymous_bytes(hub) - before) / count, 4096)
+        self.assertEqual(self.world.ok("run", "--", "echo", "served").strip(), "served")
+        # A byte now and then is no reason to stay.
+        loris = strangers[0]
+
+        def is_cut():
+            try:
+                loris.send(b"x")
+                return False
+            except OSError:
+                return True
+        eventually(is_cut, 40, "the slow one is cut")
+        eventually(lambda: len(os.listdir(f"/proc/{hub}/fd")) < held - count + 50, 40, "the silent ones are closed")
+        for stranger in strangers:
+            stranger.close()
+
+    def test_a_head_that_never_ends_is_cut(self):
+        context = ssl._create_unverified_context()
+        with socket.create_connection(("127.0.0.1", self.world.port)) as raw, context.wrap_socket(raw) as slow:
+            slow.sendall(b"GET /api/v1/health HTTP/1.1\r\nHost: h\r\nA: ")
+            slow.settimeout(1)
+
+            def is_cut():
+                try:
+                    slow.sendall(b"x")
+                    return slow.recv(4096) == b""
+                except TimeoutError:
+                    return False
+                except OSError:
+                    return True
+            eventually(is_cut, 40, "the slow head is cut")
+
     def test_a_wrong_token_or_fingerprint_is_refused_by_name(self):
         world = self.world
         wrong = world.cli("login", world.url, "--token", PLANTED, "--ca-fingerprint", world.fingerprint, "--name", "x")
@@ -78,6 +129,42 @@ class Doors(DeploymentTest):
         other = "sha256:" + "0" * 64
         foreign = world.cli("login", world.url, "--token", "-", "--ca-fingerprint", other, "--name", "x", stdin="oht_x\n")
         self.assertIn("ca_fingerprint_mismatch", foreign.stderr)
+
+    def test_an_unknown_hub_is_trusted_by_a_person_only(self):
+        world = self.world
+        words = ["login", world.url, "--name", "asked"]
+        env = dict(world.env, OUTHAUL_CONFIG=str(world.root / "asked.yaml"), OUTHAUL_TOKEN=self.admin())
+        silent = subprocess.run([BIN / "outhaul", *words], env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        self.assertEqual(silent.returncode, 1)
+        self.assertIn("--ca-fingerprint", silent.stderr)
+        for answer, code in (("n", 1), ("y", 0)):
+            with self.subTest(answer=answer):
+                ours, theirs = pty.openpty()
+                run = subprocess.Popen([BIN / "outhaul", *words], env=env, stdin=theirs, stdout=theirs, stderr=theirs,
+                                       start_new_session=True)
+                os.close(theirs)
+                shown = b""
+                while b"[y/N]" not in shown:
+                    shown += os.read(ours, 4096)
+                self.assertIn(world.fingerprint.encode(), shown)
+                os.write(ours, answer.encode() + b"\n")
+                self.assertEqual(run.wait(30), code)
+                os.close(ours)
+        self.assertIn(world.fingerprint, (world.root / "asked.yaml").read_text())
+
+    def test_a_token_leaves_the_process_list(self):
+        with socket.create_server(("127.0.0.1", 0)) as deaf:
+            deaf.settimeout(30)
+            url = f"https://127.0.0.1:{deaf.getsockname()[1]}"
+            for argv in (["outhaul", "login", url, "--ca-fingerprint", "sha256:" + "0" * 64, "--token", PLANTED],
+                         ["outhaul", "login", url, "--ca-fingerprint", "sha256:" + "0" * 64, "--token=" + PLANTED]):
+                run = subprocess.Popen([BIN / argv[0], *argv[1:]], env=self.world.env, stdin=subprocess.DEVNULL,
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                taken, _ = deaf.accept()
+                self.assertNotIn(PLANTED.encode(), pathlib.Path(f"/proc/{run.pid}/cmdline").read_bytes())
+                run.kill()
+                run.wait()
+                taken.close()
 
     def test_the_node_listens_to_nobody(self):  # proves B1
         node = self.world.nodes["alpha"].process.pid

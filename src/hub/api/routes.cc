@@ -27,6 +27,7 @@ void RouteTable::add(http::Method method, std::string_view path, std::string nam
                   handler = std::move(handler)](http::RequestContext& context) -> Task<void> {
     auto principal = co_await admission.admit(facts_of(context), action);
     if (!principal) co_return co_await context.respond_error(std::move(principal).error());
+    context.trust_connection();
     co_await answer(context, co_await handler(context, std::move(*principal)));
   };
   entries_.push_back({{method, full(path), std::move(name), std::move(protect)}, action});
@@ -38,6 +39,7 @@ void RouteTable::add_streaming(http::Method method, std::string_view path, std::
                   handler = std::move(handler)](http::RequestContext& context) -> Task<void> {
     auto principal = co_await admission.admit(facts_of(context), action);
     if (!principal) co_return co_await context.respond_error(std::move(principal).error());
+    context.trust_connection();
     auto answered = co_await handler(context, std::move(*principal));
     if (!answered && !context.is_answered()) co_await context.respond_error(std::move(answered).error());
   };
