@@ -194,6 +194,12 @@ void Launcher::serve_packet(const PacketHeader& packet) {
       task.set_ring_sent(false);
     });
   }
+  if (packet.kind == PacketKind::ping) {
+    const PacketHeader pong{PacketKind::pong, protocol_version, sizeof pong, 0, 0};
+    client_.send(&pong, sizeof pong,
+                 -1);  // not sent, because its buffer is full: there is news enough on its way
+    return;
+  }
   if (packet.kind == PacketKind::spawn) return spawn(packet);
   ManagedTask* task = tasks_.find(packet.slot);
   if (task == nullptr) return;  // forgotten; the packet crossed with its snapshot

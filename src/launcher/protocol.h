@@ -29,10 +29,12 @@ enum class PacketKind : std::uint16_t {
   stdin_end = 6,   // StdinRequest: end of file once everything before `offset` is written
   room = 7,        // PacketHeader alone: the ring was full and now has room
   forget = 8,      // PacketHeader alone: an ended task's slot is free again
+  ping = 9,        // PacketHeader alone
   // From the launcher.
   welcome = 64,   // Welcome; then one snapshot for each known task, then `listed`
   snapshot = 65,  // TaskSnapshot; with the ring's descriptor the first time
   listed = 66,    // PacketHeader alone
+  pong = 67,      // PacketHeader alone: the answer to a ping
 };
 
 struct PacketHeader {

@@ -6,6 +6,7 @@
 #include <boost/asio/io_context.hpp>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 
@@ -85,6 +86,7 @@ class NodeProcess {
   Result<void> prepare();
   Result<void> make_dialer();
   void make_node();
+  void note_launcher(bool answers) const;
   Task<void> live();
   Task<void> watch_signals();
 
@@ -142,12 +144,24 @@ Result<void> NodeProcess::make_dialer() {
 
 void NodeProcess::make_node() {
   disk_.emplace(io_.get_executor(), data_.file("streams"));
-  launcher_.emplace(io_.get_executor(), clock_,
-                    sandbox::LauncherSettings{.directory = data_.path(), .program = launcher_program()});
+  launcher_.emplace(
+      io_.get_executor(), clock_,
+      sandbox::LauncherSettings{.directory = data_.path(),
+                                .program = launcher_program(),
+                                .on_answering = [this](bool answers) { note_launcher(answers); }});
   const node::NodePorts ports{io_.get_executor(), clock_, random_, *disk_, *dialer_, *launcher_, log_};
   node::NodeSelf self{identity_.enrolment().node, identity_.enrolment().deployment, &identity_,
                       identity_.hub_keys()};
   node_.emplace(ports, std::move(self), config_.settings, read_node_facts());
+}
+
+void NodeProcess::note_launcher(bool answers) const {
+  const auto process = std::to_string(launcher_->launcher_process_id());
+  if (answers) return log_.info("the launcher answers again", {{"pid", process}});
+  log_.warn(
+      "the launcher does not answer: no new tasks; what runs goes on, and cannot be ended or seen until it "
+      "does",
+      {{"pid", process}, {"remedy", "if somebody stopped it: kill -CONT " + process}});
 }
 
 Result<void> NodeProcess::run() {
@@ -189,7 +203,9 @@ Task<void> NodeProcess::watch_signals() {
 }
 
 Result<Secret> read_token(const NodeOptions& options) {
-  if (options.token != "-") return Secret(options.token);
+  const char* variable = std::getenv("OUTHAUL_TOKEN");
+  if (options.token.empty() && variable != nullptr) return Secret(std::string(variable));
+  if (!options.token.empty() && options.token != "-") return Secret(options.token);
   std::string line;
   if (!std::getline(std::cin, line)) return fail(ErrorCode::invalid, "no token on standard input");
   return Secret(std::move(line));

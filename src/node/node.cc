@@ -78,9 +78,11 @@ Node::Parts::Parts(const NodePorts& given, NodeSelf given_self, NodeSettings giv
       ended(ports.executor),
       link_ended(ports.executor),
       streams(ports.executor, ports.disk, store_config_of(settings)),
-      rules(
-          settings, ports.disk, streams,
-          [this] { return NodeRules::Load{runner ? runner->running() : 0, is_draining || hub_wants_drain}; }),
+      rules(settings, ports.disk, streams,
+            [this] {
+              return NodeRules::Load{runner ? runner->running() : 0, is_draining || hub_wants_drain,
+                                     !ports.launcher.is_answering()};
+            }),
       gate({self.node, self.deployment}, rules,
            [this](const TaskId& task) { return runner ? runner->state_of(task) : std::nullopt; }),
       ledger(gate),
@@ -172,7 +174,7 @@ v1::Load Node::Parts::make_load() const {
   load.set_spool_bytes(streams.disk_bytes());
   const auto free_bytes = ports.disk.free_bytes();
   if (free_bytes) load.set_disk_free_bytes(*free_bytes);
-  load.set_draining(is_draining || hub_wants_drain);
+  load.set_draining(is_draining || hub_wants_drain || !ports.launcher.is_answering());
   load.set_failed_tasks(runner->failed_tasks());
   load.set_crashes(ledger.crashes());
   return load;

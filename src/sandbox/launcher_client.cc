@@ -33,6 +33,7 @@ Task<Result<std::vector<std::unique_ptr<Process>>>> LauncherClient::attach() {
   OUTHAUL_CO_CHECK(open());
   group_.spawn([this] { return serve(); });
   group_.spawn([this] { return socket_.flush(); });
+  group_.spawn([this] { return watch(); });
   if (!co_await within(clock_, clock_.now() + attach_within, listed_.wait())) {
     co_return fail(ErrorCode::unavailable, "attach to the launcher: it does not answer");
   }
@@ -75,7 +76,30 @@ Task<void> LauncherClient::open_again() {
   }
 }
 
+// One ping at a time: the socket keeps it for as long as nobody reads it.
+Task<void> LauncherClient::watch() {
+  for (;;) {
+    co_await clock_.sleep_for(ping_interval);
+    if (!socket_.is_open() || !listed_.is_set()) continue;
+    if (!has_heard_) {
+      note_answer(missed_pings_ + 1);
+      continue;
+    }
+    has_heard_ = false;
+    const launcher::PacketHeader ping{PacketKind::ping, launcher::protocol_version, sizeof ping, 0, 0};
+    socket_.send(Bytes(reinterpret_cast<const char*>(&ping), sizeof ping));
+  }
+}
+
+void LauncherClient::note_answer(int missed_pings) {
+  const bool before = is_answering();
+  missed_pings_ = missed_pings;
+  if (before != is_answering() && starter_.settings().on_answering) starter_.settings().on_answering(!before);
+}
+
 void LauncherClient::take_packet(const LauncherPacket& packet) {
+  has_heard_ = true;
+  note_answer(0);
   switch (packet.header().kind) {
     case PacketKind::welcome: {
       if (packet.bytes.size() < sizeof(launcher::Welcome)) return;

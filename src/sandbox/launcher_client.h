@@ -23,6 +23,7 @@ class LauncherClient final : public ProcessLauncher, public LauncherPort {
   Task<Result<std::vector<std::unique_ptr<Process>>>> attach() override;
   Result<std::unique_ptr<Process>> start(const ProcessSpec& spec) override;
   std::string_view containment() const override;
+  bool is_answering() const override { return missed_pings_ < max_missed_pings; }
   // Leaves the launcher; processes go on.
   Task<void> close();
   // For its processes.
@@ -30,6 +31,10 @@ class LauncherClient final : public ProcessLauncher, public LauncherPort {
   void release(std::uint32_t slot, bool forgotten) override;
   // 0 before attach().
   int launcher_process_id() const { return launcher_process_id_; }
+
+  // A stopped launcher is noticed after two to three intervals, and a continued one at its first word.
+  static constexpr std::chrono::seconds ping_interval{5};
+  static constexpr int max_missed_pings = 2;
 
  private:
   struct Slot {
@@ -41,6 +46,8 @@ class LauncherClient final : public ProcessLauncher, public LauncherPort {
   Result<void> open();
   Task<void> serve();
   Task<void> open_again();
+  Task<void> watch();
+  void note_answer(int missed_pings);
   void take_packet(const LauncherPacket& packet);
   void take_snapshot(const launcher::TaskSnapshot& snapshot, int descriptor);
   void take_listed();
@@ -54,6 +61,8 @@ class LauncherClient final : public ProcessLauncher, public LauncherPort {
   std::array<Slot, launcher::max_tasks> slots_{};
   launcher::Containment containment_ = launcher::Containment::subreaper;
   int launcher_process_id_ = 0;
+  bool has_heard_ = true;  // since the last ping
+  int missed_pings_ = 0;
   TaskGroup group_;
 };
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 
 #include "base/error.h"
@@ -14,6 +15,8 @@ struct LauncherSettings {
   std::filesystem::path program;    // outhaul-launcher
   bool use_cgroups = true;          // false: supervisors even where cgroups could be had
   int nice = 5;                     // of the programs: work must not starve the tunnel
+  // Called on the strand when it falls silent (false) and when it answers again.
+  std::function<void(bool answers)> on_answering = {};
 };
 
 class LauncherStarter {

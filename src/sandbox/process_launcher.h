@@ -116,6 +116,9 @@ class ProcessLauncher {
   virtual Result<std::unique_ptr<Process>> start(const ProcessSpec& spec) = 0;
   // How trees are kept together, for the manifest: "cgroup" or "subreaper".
   virtual std::string_view containment() const = 0;
+  // False while it lives and says nothing, for instance because somebody stopped it. What it holds goes on
+  // and is not lost; nothing new is to be given to it.
+  virtual bool is_answering() const { return true; }
 
   static constexpr std::size_t max_processes = 1024;
   static constexpr std::size_t max_spec_bytes = 128 * 1024;

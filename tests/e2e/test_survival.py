@@ -123,6 +123,28 @@ class Kills(unittest.TestCase):
         return [task_id for _, task_id in ids if self._all[task_id]["state"] not in FINAL]
 
 
+class StoppedLauncher(DeploymentTest):
+    def test_it_is_noticed_and_what_it_holds_ends_once(self):  # proves C3
+        world = self.world
+        running = world.ok("run", "--detach", "--shell", "echo first; sleep 1; echo last").strip()
+        eventually(lambda: "first" in world.cli("task", "logs", running).stdout)
+        (launcher,) = world.launchers("alpha")
+        os.kill(launcher, signal.SIGSTOP)
+        try:
+            eventually(lambda: "the launcher does not answer" in world.nodes["alpha"].text(), 60)
+            waiting = world.ok("run", "--detach", "--queue-timeout", "2m", "--", "echo", "later").strip()
+            reason = eventually(lambda: world.task(waiting)["waiting"], 30)
+            self.assertEqual(reason[0]["code"], "node_full")
+            self.assertIsNone(world.task(running)["ended_at"])
+        finally:
+            os.kill(launcher, signal.SIGCONT)
+        eventually(lambda: "answers again" in world.nodes["alpha"].text(), 30)
+        self.assertEqual(world.ok("task", "logs", "-f", waiting), "later\n")
+        self.assertEqual(world.ok("task", "logs", "-f", running), "first\nlast\n")
+        for task in (waiting, running):
+            eventually(lambda t=task: world.task(t)["state"] == "finished", 30)
+
+
 class Identity(DeploymentTest):
     def test_a_copied_directory_is_refused_and_named(self):  # proves X31
         world = self.world

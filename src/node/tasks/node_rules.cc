@@ -27,6 +27,9 @@ Result<void> NodeRules::check_policy(const wire::TaskSpec& spec) const {
 Result<void> NodeRules::check_capacity(const wire::TaskSpec&) const {
   const Load load = load_();
   if (load.is_draining) return fail(ErrorCode::draining, "the node takes no new task: it is draining");
+  if (load.is_launcher_silent) {
+    return fail(ErrorCode::draining, "the node takes no new task: its launcher does not answer");
+  }
   if (load.running >= settings_.slots) {
     return fail(Error(ErrorCode::node_full, "every slot of the node is taken")
                     .with("slots", std::to_string(settings_.slots)));

@@ -16,6 +16,7 @@ class NodeRules final : public wire::TaskRules {
   struct Load {
     std::uint32_t running = 0;
     bool is_draining = false;
+    bool is_launcher_silent = false;
   };
   // All outlive the rules.
   NodeRules(const NodeSettings& settings, stream::Disk& disk, stream::StreamStore& streams,
