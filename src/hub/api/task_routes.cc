@@ -129,8 +129,9 @@ Answer list_tasks(Hub& hub, http::RequestContext& context, Principal principal) 
   if (!node.empty()) {
     // A removed node has no name any more, but its tasks can still be listed by its id.
     const auto known = hub.nodes().find(node);
-    OUTHAUL_CO_TRY(id, known ? Result<NodeId>((*known)->row.id) : NodeId::parse(node));
-    filter.node = id;
+    const auto id = known ? Result<NodeId>((*known)->row.id) : NodeId::parse(node);
+    if (!id) co_return fail(ErrorCode::not_found, "node: none of this name or id");
+    filter.node = *id;
   }
   OUTHAUL_CO_TRY(tasks, co_await hub.tasks().list(std::move(filter), std::move(page)));
   const auto write = [&hub](http::JsonWriter& json, const store::TaskRow& row) {
