@@ -12,11 +12,13 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 
+#include "base/hidden_argument.h"
 #include "base/system_clock.h"
 #include "base/task_group.h"
 #include "base/version.h"
 #include "cli/api.h"
 #include "cli/invocation.h"
+#include "cli/terminal.h"
 #include "crypto/system_random.h"
 
 namespace outhaul::cli {
@@ -37,6 +39,20 @@ int run_action(const Invocation& invocation) {
   io.run();
   if (failure) std::rethrow_exception(failure);
   return code;
+}
+
+// One line that names the command, what is wrong with its words, and where to read on.
+std::string usage_text(const CLI::App* app, const CLI::Error& error) {
+  std::string path = "outhaul";
+  for (auto chosen = app->get_subcommands(); !chosen.empty(); chosen = chosen.front()->get_subcommands()) {
+    path += " " + chosen.front()->get_name();
+  }
+  std::string what = error.what();
+  const auto rest = app->remaining();
+  if (path == "outhaul" && !rest.empty()) what = fmt::format("there is no command `{}`", rest.front());
+  // The library counts the `--` before the command's words as one of those that it did not expect.
+  if (const auto at = what.find(": -- "); at != what.npos) what.erase(at + 2, 3);
+  return fmt::format("{}: {}; see `{} --help`\n", path, shown(what), path);
 }
 
 // CLI11's own codes are many; a wrong command line is always exit_code::usage.
@@ -62,6 +78,7 @@ int parse_and_run(int argc, char** argv) {
   app.set_version_flag("--version", fmt::format("outhaul {}", version()));
   app.add_option("--context", invocation.options.context, "The context to use (see `outhaul context list`)");
   app.require_subcommand(1);
+  app.failure_message(usage_text);
   app.set_help_all_flag("--help-all", "Help of every command");
   add_up_command(app, invocation);
   add_run_commands(app, invocation);
@@ -72,6 +89,7 @@ int parse_and_run(int argc, char** argv) {
   add_completion_command(app, invocation);
   try {
     app.parse(argc, argv);
+    hide_argument(argc, argv, "--token");
   } catch (const CLI::ParseError& error) {
     return report_usage(app, error, app.got_subcommand("run"));
   }

@@ -1,6 +1,7 @@
-// outhaul login, outhaul logout, outhaul context list|use|remove
+// outhaul login, outhaul context list|use|remove
 
 #include <cstdio>
+#include <cstdlib>
 #include <iostream>
 #include <memory>
 
@@ -30,31 +31,67 @@ std::string trimmed(std::string_view text) {
   return last == text.npos ? std::string() : std::string(text.substr(0, last + 1));
 }
 
-// `--token -` and no token at all read standard input: argv is visible to everybody on the machine.
+// In the order of how well they keep a secret; standard input is what is left.
 Result<Secret> read_token(const LoginOptions& options) {
   if (!options.token_file.empty()) {
     OUTHAUL_TRY(text, crypto::read_private_file(options.token_file, 4096));
     return Secret(trimmed(text.reveal_for("login")));
   }
   if (!options.token.empty() && options.token != "-") return Secret(options.token);
+  const char* variable = std::getenv("OUTHAUL_TOKEN");
+  if (options.token.empty() && variable != nullptr && *variable != '\0') return Secret(trimmed(variable));
   if (::isatty(STDIN_FILENO) == 1) std::fputs("API token: ", stderr);
   std::string line;
   std::getline(std::cin, line);
-  if (line.empty())
-    return fail(ErrorCode::invalid, "no token: give --token T, --token-file F or standard input");
+  if (line.empty()) {
+    return fail(ErrorCode::invalid,
+                "no token: give it on standard input, in --token-file F, in OUTHAUL_TOKEN or as --token T");
+  }
   return Secret(trimmed(line));
 }
 
-// The fingerprint to believe: the one given, else the one that a context for this hub already has.
-Result<std::string> known_fingerprint(const ContextFile& file, const LoginOptions& options,
-                                      const http::Url& url) {
-  if (!options.ca_fingerprint.empty()) return options.ca_fingerprint;
-  for (const auto& context : file.contexts()) {
-    if (context.url == url.text()) return context.ca_fingerprint;
+// What the hub shows is believed only once a person has compared it.
+Result<std::string> ask_for_trust(const std::string& shown) {
+  std::fputs(fmt::format("This hub is not known yet. Its CA has the fingerprint\n  {}\n"
+                         "Compare it with what `outhaul-hub init` printed. Is it the same? [y/N] ",
+                         shown)
+                 .c_str(),
+             stderr);
+  std::string answer;
+  std::getline(std::cin, answer);
+  if (answer == "y" || answer == "Y" || answer == "yes") return shown;
+  return fail(ErrorCode::ca_fingerprint_mismatch, "not trusted; nothing was sent to it");
+}
+
+// Breaks the handshake off as soon as the hub has shown its chain: no token goes to a stranger.
+Task<Result<std::string>> shown_fingerprint(Cli& cli, std::string url) {
+  Context nobody;
+  nobody.url = std::move(url);
+  nobody.ca_fingerprint = "sha256:" + std::string(64, '0');
+  OUTHAUL_CO_TRY(api, Api::open(cli, nobody));
+  const auto answer = co_await api.call(http::Method::get, "/api/v1/whoami");
+  if (answer) co_return fail(ErrorCode::internal, "a hub without a CA was believed");
+  for (const auto& detail : answer.error().details()) {
+    if (detail.name == "shown") co_return detail.value;
   }
-  return fail(
+  co_return fail(answer.error());
+}
+
+// The fingerprint to believe: the one given, else the one that a context for this hub already has, else what
+// a person at the terminal says.
+Task<Result<std::string>> trusted_fingerprint(Cli& cli, const ContextFile& file, Options options,
+                                              http::Url url) {
+  if (!options->ca_fingerprint.empty()) co_return options->ca_fingerprint;
+  for (const auto& context : file.contexts()) {
+    if (context.url == url.text()) co_return context.ca_fingerprint;
+  }
+  if (::isatty(STDIN_FILENO) == 1 && stderr_is_terminal()) {
+    OUTHAUL_CO_TRY(shown, co_await shown_fingerprint(cli, url.text()));
+    co_return ask_for_trust(shown);
+  }
+  co_return fail(
       ErrorCode::invalid,
-      "this hub is not known yet: give --ca-fingerprint sha256:..., which the hub prints at its start");
+      "this hub is not known yet: give --ca-fingerprint sha256:..., which `outhaul-hub init` printed");
 }
 
 Task<int> log_in(Cli& cli, Options options) {
@@ -62,7 +99,7 @@ Task<int> log_in(Cli& cli, Options options) {
   if (!file) co_return report(file.error());
   const auto url = http::parse_url(options->url);
   if (!url) co_return report(url.error());
-  auto fingerprint = known_fingerprint(*file, *options, *url);
+  auto fingerprint = co_await trusted_fingerprint(cli, *file, options, *url);
   if (!fingerprint) co_return report(fingerprint.error());
   auto token = read_token(*options);
   if (!token) co_return report(token.error());
@@ -125,7 +162,9 @@ Task<int> change_contexts(Change change, std::string name) {
 void add_login(CLI::App& app, const Options& options, Invocation& invocation) {
   auto* login = app.add_subcommand("login", "Keep a hub and a token for later commands");
   login->add_option("url", options->url, "The hub: https://HOST[:PORT]")->required();
-  login->add_option("--token", options->token, "The API token; - reads it from standard input")
+  login
+      ->add_option("--token", options->token,
+                   "The API token; - (and none) reads standard input, where no process list shows it")
       ->type_name("T");
   login->add_option("--token-file", options->token_file, "A private file that holds the token")
       ->type_name("F");

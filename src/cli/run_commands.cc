@@ -62,6 +62,7 @@ void add_echo(CLI::App& app, Invocation& invocation) {
   command->add_option("text", options->echo, "What to send")->required();
   add_json_flag(*command, invocation);
   command->callback([&invocation, options] {
+    options->echo.push_back('\n');  // as echo(1) does
     invocation.action = [options](Cli& cli) { return run_task(cli, *options); };
   });
 }

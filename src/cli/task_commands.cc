@@ -102,8 +102,10 @@ void add_task_commands(CLI::App& app, Invocation& invocation) {
   group->require_subcommand(1);
 
   auto* list = group->add_subcommand("list", "List tasks, newest first");
-  list->add_option("--state", options->state, "Only those in this state");
-  list->add_option("--node", options->node, "Only those of this node");
+  list->add_option("--state", options->state, "Only those in this state")
+      ->check(CLI::IsMember({"queued", "dispatched", "accepted", "running", "finished", "failed", "cancelled",
+                             "timed_out", "lost"}));
+  list->add_option("--node", options->node, "Only those of this node (id or name)")->type_name("N");
   add_json_flag(*list, invocation);
   list->callback([&invocation, options] {
     invocation.action = [options](Cli& cli) { return list_tasks(cli, options); };

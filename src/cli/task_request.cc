@@ -8,9 +8,32 @@
 
 #include "base/duration_text.h"
 #include "cli/listing.h"
+#include "http/utf8.h"
 
 namespace outhaul::cli {
 namespace {
+
+std::unexpected<Error> not_text(const std::string& what) {
+  return fail(ErrorCode::invalid, what + " is not UTF-8: what a task is made of must be text");
+}
+
+// JSON carries text; a task's words are text as well. Said here, where the word can still be named.
+Result<void> check_text(const RunOptions& options) {
+  for (std::size_t i = 0; i < options.argv.size(); ++i) {
+    if (!http::is_utf8(options.argv[i])) return not_text(fmt::format("word {} of the command", i + 1));
+  }
+  const std::pair<const char*, const std::string&> single[] = {
+      {"--shell", options.shell}, {"the text", options.echo}, {"--cwd", options.directory},
+      {"--node", options.node},   {"--pool", options.pool},   {"--isolation", options.isolation},
+  };
+  for (const auto& [name, value] : single) {
+    if (!http::is_utf8(value)) return not_text(name);
+  }
+  for (const auto& label : options.labels) {
+    if (!http::is_utf8(label)) return not_text("--label");
+  }
+  return {};
+}
 
 Result<void> put_action(json::object& body, const RunOptions& options) {
   const int given =
@@ -53,6 +76,12 @@ Result<void> put_environment(json::object& body, const RunOptions& options) {
                   "--env: a name without '=' takes our own value, and that variable is not set");
     }
   }
+  for (const auto& pair : pairs) {
+    if (!http::is_utf8(pair)) {
+      const auto name = pair.substr(0, pair.find('='));
+      return not_text(http::is_utf8(name) ? fmt::format("--env: the value of {}", name) : "--env");
+    }
+  }
   OUTHAUL_TRY(environment, parse_pairs(pairs, "--env"));
   body["env"] = std::move(environment);
   return {};
@@ -70,6 +99,7 @@ Result<void> put_duration(json::object& body, const char* key, const std::string
 
 Result<Bytes> task_request(const RunOptions& options) {
   json::object body;
+  OUTHAUL_CHECK(check_text(options));
   OUTHAUL_CHECK(put_action(body, options));
   OUTHAUL_CHECK(put_selector(body, options));
   OUTHAUL_CHECK(put_environment(body, options));

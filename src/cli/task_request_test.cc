@@ -57,5 +57,32 @@ TEST(TaskRequest, WhenAnOptionIsWrong_ThenItIsNamed) {
   }
 }
 
+TEST(TaskRequest, WhenAWordIsNotUtf8_ThenItIsNamed) {
+  const std::string latin = "caf\xe9";
+  auto word = command();
+  word.argv = {"touch", "ok", latin};
+  auto line = command();
+  line.argv.clear();
+  line.shell = latin;
+  auto label = command();
+  label.labels = {"k=" + latin};
+  auto variable = command();
+  variable.environment = {"NAME=" + latin};
+  auto directory = command();
+  directory.directory = latin;
+  const std::pair<RunOptions, std::string> rows[] = {
+      {word, "word 3 of the command"}, {line, "--shell"},    {label, "--label"},
+      {variable, "the value of NAME"}, {directory, "--cwd"},
+  };
+  for (const auto& [options, named] : rows) {
+    SCOPED_TRACE(named);
+
+    const auto body = task_request(options);
+
+    ASSERT_FALSE(body);
+    EXPECT_NE(body.error().what().find(named + " is not UTF-8"), std::string::npos) << body.error().what();
+  }
+}
+
 }  // namespace
 }  // namespace outhaul::cli

@@ -115,7 +115,8 @@ Task<Result<void>> Up::run_to_end(ChildSpec spec, std::string what) {
 }
 
 Task<Result<void>> Up::prepare_hub() {
-  if (std::filesystem::exists(hub_data() + "/FORMAT")) co_return Result<void>();
+  // Written last: without it `init` was not run, or not to its end.
+  if (std::filesystem::exists(hub_data() + "/hub.json")) co_return Result<void>();
   say("setting up a hub in " + hub_data());
   ChildSpec spec{
       .argv = {programs_ + "/outhaul-hub", "init", "--data", hub_data(), "--deployment", deployment},
@@ -156,17 +157,38 @@ Task<Result<Up::Ready>> Up::start_hub() {
 }
 
 Task<Result<void>> Up::prepare_node(Api& api) {
-  if (std::filesystem::exists(node_data() + "/FORMAT")) co_return Result<void>();
+  const bool is_enrolled = std::filesystem::exists(node_data() + "/identity.json");
+  if (is_enrolled && !std::filesystem::exists(token_path())) co_return Result<void>();
+  if (!is_enrolled) OUTHAUL_CO_CHECK(co_await enrol_node(api));
+  // The node owner's own permission, without which the node runs nothing without a sandbox.
+  OUTHAUL_CO_CHECK(
+      crypto::write_private_file(node_data() + "/node.yaml", "version: 1\nisolation: [trusted]\n"));
+  ::unlink(token_path().c_str());
+  co_return Result<void>();
+}
+
+Task<Result<void>> Up::enrol_node(Api& api) {
   say("enrolling this machine as a node in " + node_data());
-  OUTHAUL_CO_TRY(made, co_await api.call_patiently(http::Method::post, "/api/v1/node-tokens", "{}"));
+  const bool is_second_try = std::filesystem::exists(token_path());
+  OUTHAUL_CO_TRY(token, co_await enrolment_token(api));
   ChildSpec spec{
       .argv = {programs_ + "/outhaul-node", "enroll", "--hub", ready_.url, "--ca-fingerprint",
                ready_.ca_fingerprint, "--token", "-", "--data", node_data(), "--name", host_name()},
       .log_path = options_.data + "/node.log",
-      .stdin_text = text_at(made, "token") + "\n"};
-  OUTHAUL_CO_CHECK(co_await run_to_end(std::move(spec), "outhaul-node enroll"));
-  // The node owner's own permission, without which the node runs nothing without a sandbox.
-  co_return crypto::write_private_file(node_data() + "/node.yaml", "version: 1\nisolation: [trusted]\n");
+      .stdin_text = std::string(token.reveal_for("enrol")) + "\n"};
+  auto enrolled = co_await run_to_end(std::move(spec), "outhaul-node enroll");
+  if (enrolled || !is_second_try) co_return enrolled;
+  // The kept token may be too old, or of another hub.
+  ::unlink(token_path().c_str());
+  co_return co_await enrol_node(api);
+}
+
+Task<Result<Secret>> Up::enrolment_token(Api& api) {
+  if (auto kept = crypto::read_private_file(token_path(), 4096)) co_return std::move(kept);
+  OUTHAUL_CO_TRY(made, co_await api.call_patiently(http::Method::post, "/api/v1/node-tokens", "{}"));
+  Secret token(text_at(made, "token"));
+  OUTHAUL_CO_CHECK(crypto::write_private_file(token_path(), token.reveal_for("keep it until enrolled")));
+  co_return std::move(token);
 }
 
 Task<Result<void>> Up::wait_attached(Api& api) {

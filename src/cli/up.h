@@ -41,6 +41,8 @@ class Up {
   Task<Result<void>> prepare_hub();
   Task<Result<Ready>> start_hub();
   Task<Result<void>> prepare_node(Api& api);
+  Task<Result<void>> enrol_node(Api& api);
+  Task<Result<Secret>> enrolment_token(Api& api);
   Task<Result<void>> wait_attached(Api& api);
   Result<void> keep_context();
   Result<void> write_ready_file() const;
@@ -52,6 +54,8 @@ class Up {
 
   std::string hub_data() const { return options_.data + "/hub"; }
   std::string node_data() const { return options_.data + "/node"; }
+  // While it stands, the node's set-up is not finished. The same token again gives the same node.
+  std::string token_path() const { return options_.data + "/enrolment-token"; }
 
   Cli& cli_;
   UpOptions options_;

@@ -14,6 +14,7 @@
 namespace outhaul::hub {
 namespace {
 
+constexpr std::string_view begun_file = "init-begun";
 constexpr std::string_view mark_file = "hub.json";
 constexpr std::string_view authority_key_file = "ca.key";
 constexpr std::string_view authority_file = "ca.pem";
@@ -54,9 +55,23 @@ Result<void> check_empty(const crypto::DataDirectory& data) {
   if (std::filesystem::exists(data.file(mark_file))) {
     return fail(ErrorCode::conflict, data.path().string() + " already holds a hub");
   }
-  if (std::filesystem::exists(data.file(authority_key_file))) {
-    return fail(ErrorCode::conflict,
-                data.path().string() + " holds the start of an `init` that was cut off: remove it");
+  if (std::filesystem::exists(data.file(authority_key_file)) && !is_init_cut_off(data)) {
+    return fail(ErrorCode::conflict, data.path().string() +
+                                         " holds the keys of a hub, but no hub.json: bring that back from a "
+                                         "copy, or name another directory");
+  }
+  return {};
+}
+
+// Everything but what makes it a data directory of ours. Nothing of it was ever served.
+Result<void> start_over(const crypto::DataDirectory& data) {
+  std::error_code fault;
+  for (const auto name : {authority_key_file, authority_file, signing_key_file, database_file,
+                          streams_directory, admin_token_file}) {
+    for (const auto* suffix : {"", "-wal", "-shm", "-journal"}) {
+      std::filesystem::remove_all(data.file(std::string(name) + suffix), fault);
+      if (fault) return fail(ErrorCode::unavailable, data.file(name).string() + ": " + fault.message());
+    }
   }
   return {};
 }
@@ -90,6 +105,8 @@ Result<HubIdentity> make_identity(const crypto::DataDirectory& data, const std::
                 "the deployment must be a lower-case DNS name, such as outhaul.example.org");
   }
   OUTHAUL_CHECK(check_empty(data));
+  OUTHAUL_CHECK(start_over(data));
+  OUTHAUL_CHECK(crypto::write_public_file(data.file(begun_file), ""));
   OUTHAUL_TRY(authority,
               crypto::CertificateAuthority::make("Outhaul CA", {now, crypto::authority_lifetime}, random));
   auto signing_key = crypto::SigningKey::generate(random);
@@ -105,13 +122,23 @@ Result<void> mark_complete(const crypto::DataDirectory& data, const HubIdentity&
   http::JsonWriter json;
   json.begin_object().field("deployment", identity.deployment);
   json.field("signing_key_id", identity.signing_key_id.text()).end_object();
-  return crypto::write_public_file(data.file(mark_file), std::move(json).take_text() + "\n");
+  OUTHAUL_CHECK(crypto::write_public_file(data.file(mark_file), std::move(json).take_text() + "\n"));
+  std::error_code ignored;  // beside hub.json it means nothing
+  std::filesystem::remove(data.file(begun_file), ignored);
+  return {};
+}
+
+bool is_init_cut_off(const crypto::DataDirectory& data) {
+  return std::filesystem::exists(data.file(begun_file)) && !std::filesystem::exists(data.file(mark_file));
 }
 
 Result<HubIdentity> load_identity(const crypto::DataDirectory& data) {
   auto mark = read_mark(data.file(mark_file));
   if (!mark && mark.error().code() == ErrorCode::not_found) {
-    return fail(ErrorCode::not_found, data.path().string() + " holds no hub: run `outhaul-hub init` first");
+    const auto* what = is_init_cut_off(data)
+                           ? " holds an `init` that was cut off: run `outhaul-hub init` again"
+                           : " holds no hub: run `outhaul-hub init` first";
+    return fail(ErrorCode::not_found, data.path().string() + what);
   }
   if (!mark) return fail(std::move(mark).error());
   OUTHAUL_TRY(authority_key, crypto::read_private_file(data.file(authority_key_file), max_file_bytes));

@@ -1,6 +1,7 @@
 // The hub's data directory: what `init` makes once, and what `serve` and `check` read.
 //
 //   FORMAT, LOCK    crypto/data_directory.h
+//   init-begun      while `init` runs: what stands here was never used, and the next `init` starts over
 //   hub.json        deployment and the id of the signing key; written last, so that it marks a whole `init`
 //   ca.key, ca.pem  the deployment's certificate authority
 //   signing.key     signs tasks (Ed25519)
@@ -38,11 +39,14 @@ struct HubIdentity {
   crypto::SigningKey signing_key;
 };
 
-// Makes keys and authority in an empty data directory; mark_complete() ends it. invalid: the deployment is no
-// DNS name. conflict: there is a whole or a half-made hub already.
+// Makes keys and authority in an empty data directory, or in one whose `init` was cut off: what that left is
+// removed. mark_complete() ends it. invalid: the deployment is no DNS name. conflict: there is a hub already,
+// or keys of one that has lost its hub.json.
 Result<HubIdentity> make_identity(const crypto::DataDirectory& data, const std::string& deployment,
                                   WallTime now, Random& random);
 Result<void> mark_complete(const crypto::DataDirectory& data, const HubIdentity& identity);
+// Whether the next `init` may start over here.
+bool is_init_cut_off(const crypto::DataDirectory& data);
 
 // not_found: `init` was not run, or not to its end. file_permissions_loose, certificate_invalid,
 // config_invalid: a file is not what was written; the message names it.

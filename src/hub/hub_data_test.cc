@@ -39,11 +39,33 @@ TEST_F(HubDataTest, WhenMadeAndMarked_ThenItLoadsAsTheSame) {
   EXPECT_EQ(loaded->authority.fingerprint(), made.authority.fingerprint());
 }
 
-TEST_F(HubDataTest, WhenInitWasCutOff_ThenNeitherServeNorInitGoesOnWithIt) {
-  static_cast<void>(make().value());
+TEST_F(HubDataTest, WhenInitWasCutOff_ThenServeSaysSoAndTheNextInitStartsOver) {
+  const auto first = make().value();
+  write("hub.db", "half");
+  write("hub.db-wal", "half");
+  write("admin-token", "half");
 
-  EXPECT_EQ(load_identity(data).error().code(), ErrorCode::not_found);
+  const auto loaded = load_identity(data);
+  const auto second = make();
+
+  EXPECT_EQ(loaded.error().code(), ErrorCode::not_found);
+  EXPECT_NE(loaded.error().what().find("cut off"), std::string::npos);
+  ASSERT_TRUE(second.has_value());
+  EXPECT_NE(second->authority.fingerprint(), first.authority.fingerprint());
+  for (const auto* name : {"hub.db", "hub.db-wal", "admin-token"}) {
+    EXPECT_FALSE(std::filesystem::exists(data.file(name))) << name;
+  }
+  ASSERT_TRUE(mark_complete(data, *second).has_value());
+  EXPECT_TRUE(load_identity(data).has_value());
+}
+
+TEST_F(HubDataTest, WhenAHubHasLostItsMark_ThenInitDoesNotTouchItsKeys) {
+  const auto made = make().value();
+  ASSERT_TRUE(mark_complete(data, made).has_value());
+  std::filesystem::remove(data.file("hub.json"));
+
   EXPECT_EQ(make().error().code(), ErrorCode::conflict);
+  EXPECT_TRUE(std::filesystem::exists(data.file("ca.key")));
 }
 
 TEST_F(HubDataTest, WhenAHubIsThere_ThenInitLeavesItAlone) {

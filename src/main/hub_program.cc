@@ -91,10 +91,12 @@ Result<void> init(const HubOptions& options) {
   const auto line = std::string(token.reveal_for("hand it over")) + "\n";
   OUTHAUL_CHECK(crypto::create_private_file(token_path, line));
   OUTHAUL_CHECK(hub::mark_complete(data, identity));
+  const auto fingerprint = identity.authority.fingerprint().text();
   fmt::print(
       "deployment      {}\nCA fingerprint  {}\nfirst administrator's API token in {}; delete the file once "
-      "you have signed in\n",
-      identity.deployment, identity.authority.fingerprint().text(), token_path.string());
+      "you have signed in:\n  outhaul login https://{} --ca-fingerprint {} --token-file {}\n",
+      identity.deployment, fingerprint, token_path.string(), identity.deployment, fingerprint,
+      token_path.string());
   return {};
 }
 

@@ -1,6 +1,7 @@
 // outhaul-node: a machine that dials out to its hub and runs signed tasks.
 #include <CLI/CLI.hpp>
 
+#include "base/hidden_argument.h"
 #include "base/version.h"
 #include "main/node_program.h"
 #include "main/standard_descriptors.h"
@@ -15,8 +16,8 @@ int main(int argc, char** argv) {
   enroll.add_option("--hub", options.hub, "The hub's address, https://HOST[:PORT]")->required();
   enroll.add_option("--ca-fingerprint", options.ca_fingerprint, "sha256:..., as the hub printed it")
       ->required();
-  enroll.add_option("--token", options.token, "The enrolment token; - reads it from standard input")
-      ->required();
+  enroll.add_option("--token", options.token,
+                    "The enrolment token; - reads standard input; else OUTHAUL_TOKEN, else standard input");
   enroll.add_option("--data", options.data, "The node's data directory")->required();
   enroll.add_option("--name", options.name, "The node's name; else the host's");
   auto& run = *app.add_subcommand("run", "Stay attached and run tasks until SIGTERM");
@@ -26,5 +27,6 @@ int main(int argc, char** argv) {
   run.add_option("--hub", options.hub, "Dial this address instead of the one enrolled with");
   run.add_flag("--end-tasks", options.end_tasks, "End running tasks when the drain's limit is over");
   CLI11_PARSE(app, argc, argv);
+  outhaul::hide_argument(argc, argv, "--token");
   return enroll.parsed() ? outhaul::enrol_node(options) : outhaul::run_node(options);
 }

@@ -155,7 +155,8 @@ class Run(DeploymentTest):
         self.assertEqual((done.returncode, done.stdout), (0, ""))
 
     def test_echo(self):  # proves C11
-        self.assertEqual(self.world.ok("echo", "--node", "alpha", "hello").rstrip("\n"), "hello")
+        self.assertEqual(self.world.ok("echo", "--node", "alpha", "hello"), "hello\n")
+        self.assertEqual(self.world.ok("echo", ""), "\n")
 
     def test_logs_from_an_offset(self):
         task = self.world.ok("run", "--detach", "--shell", "printf 0123456789").strip()

@@ -63,12 +63,46 @@ class Up(unittest.TestCase):
         self.assertEqual(self.cli("run", "--", "echo", "three").stdout, "three\n")
         self.assertEqual(len(json.loads(self.cli("node", "list", "--json").stdout)), 1)
 
+    def test_a_set_up_that_was_cut_off_is_completed(self):
+        data = self.root / "data"
+        data.mkdir(0o700)
+        subprocess.run([BIN / "outhaul-hub", "init", "--data", data / "hub", "--deployment", "outhaul.internal"], check=True,
+                       stdout=subprocess.DEVNULL)
+        # As if it had been killed just before its end.
+        (data / "hub" / "hub.json").unlink()
+        (data / "hub" / "init-begun").touch()
+        # An enrolment that got as far as its keys.
+        refused = subprocess.run([BIN / "outhaul-node", "enroll", "--hub", "https://127.0.0.1:1", "--ca-fingerprint",
+                                  "sha256:" + "0" * 64, "--token", "-", "--data", data / "node"], input="x\n", text=True,
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.assertNotEqual(refused.returncode, 0)
+        self.assertTrue((data / "node" / "FORMAT").exists())
+        (data / "enrolment-token").write_text("of a hub that is no more")
+        (data / "enrolment-token").chmod(0o600)
+        up, _ = self.start()
+        self.assertEqual(self.cli("run", "--", "echo", "one").stdout, "one\n")
+        self.assertFalse((data / "enrolment-token").exists())
+        up.send_signal(signal.SIGINT)
+        self.assertEqual(up.wait(60), 0)
+        # Enrolled, but killed before the permission was written.
+        (data / "node" / "node.yaml").unlink()
+        (data / "enrolment-token").write_text("used")
+        (data / "enrolment-token").chmod(0o600)
+        self.start()
+        self.assertEqual(self.cli("run", "--", "echo", "two").stdout, "two\n")
+        self.assertEqual(len(json.loads(self.cli("node", "list", "--json").stdout)), 1)
+
     def test_version_and_help(self):
         for name in ("outhaul", "outhaul-hub", "outhaul-node"):
             shown = subprocess.run([BIN / name, "--version"], stdout=subprocess.PIPE, text=True)
             self.assertEqual(shown.returncode, 0)
             self.assertRegex(shown.stdout, r"^outhaul.* \d+\.\d+\.\d+\n$")
-        self.assertEqual(self.cli("nonsense").returncode, 2)
+        wrong = self.cli("nonsense")
+        self.assertEqual(wrong.returncode, 2)
+        self.assertRegex(wrong.stderr, r"^outhaul: .*nonsense.*`outhaul --help`\n$")
+        unknown = self.cli("run", "--nope", "--", "true")
+        self.assertEqual(unknown.returncode, 125)
+        self.assertRegex(unknown.stderr, r"^outhaul run: .*: --nope; see `outhaul run --help`\n$")
         self.assertIn("run", self.cli("--help").stdout)
         self.assertIn("complete", self.cli("completion", "bash").stdout)
 
