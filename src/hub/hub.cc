@@ -36,7 +36,7 @@ struct Hub::Parts {
   HubPorts ports;
   HubSettings settings;
   HubKeys keys;
-  HubStreams streams{ports};
+  HubStreams streams{ports, settings.journal_must_exist};
   TaskBoard board{ports.executor};
   NodeRegistry registry;
   TaskRows rows{ports};

@@ -16,6 +16,7 @@ struct HubSettings {
   std::chrono::nanoseconds term_grace = std::chrono::seconds(10);
   std::chrono::nanoseconds drain_limit = std::chrono::seconds(30);
   std::chrono::nanoseconds enrolment_token_lifetime = std::chrono::hours(1);
+  bool journal_must_exist = false;       // the data directory was made with one: none is made instead of it
   std::size_t max_live_tasks = 100'000;  // not yet ended; beyond it a submit is `exhausted`
 };
 

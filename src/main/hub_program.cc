@@ -22,54 +22,20 @@
 #include "hub/hub.h"
 #include "hub/hub_config.h"
 #include "hub/hub_data.h"
+#include "main/hub_parts.h"
 #include "main/log_sinks.h"
+#include "main/run_on_loop.h"
 #include "main/service_manager.h"
 #include "main/stop_signals.h"
+#include "main/stream_directory.h"
 #include "store/sqlite_database.h"
 #include "stream/file_disk.h"
 
 namespace outhaul {
 namespace {
 
-constexpr std::string_view standard_config = "/etc/outhaul/hub.yaml";
 constexpr std::string_view privileged_listen = "[::]:443";
 constexpr std::string_view plain_listen = "[::]:8443";
-
-int report(const Error& error) {
-  fmt::print(stderr, "outhaul-hub: {} [{}]\n", error.what(), name_of(error.code()));
-  for (const auto& detail : error.details()) fmt::print(stderr, "  {}: {}\n", detail.name, detail.value);
-  return 1;
-}
-
-// Runs one coroutine to its end on a loop of its own.
-template <class T>
-T run_on_loop(asio::io_context& io, Task<T> task) {
-  std::optional<T> value;
-  TaskGroup group(io.get_executor());
-  group.spawn([&value, body = std::move(task)]() mutable -> Task<void> { value = co_await std::move(body); });
-  io.run();
-  OUTHAUL_ASSERT(value.has_value());
-  return std::move(*value);
-}
-
-Result<hub::HubConfig> load_config(const HubOptions& options) {
-  std::string path = options.config_file;
-  if (path.empty() && !std::filesystem::exists(standard_config)) return hub::HubConfig();
-  if (path.empty()) path = standard_config;
-  OUTHAUL_TRY(text, crypto::read_trusted_file(path, hub::ConfigReader::max_bytes));
-  return hub::parse_hub_config(text, path);
-}
-
-store::SqliteLocation database_of(const crypto::DataDirectory& data, const std::string& deployment) {
-  return {data.file(hub::database_file).string(), deployment};
-}
-
-Result<void> make_directory(const std::filesystem::path& path) {
-  std::error_code fault;
-  std::filesystem::create_directories(path, fault);
-  if (fault) return fail(ErrorCode::unavailable, path.string() + ": " + fault.message());
-  return {};
-}
 
 Task<Result<Secret>> add_first_admin(store::Database& database, WallTime now, Random& random) {
   auto work = [now, &random](store::Transaction& tx) { return hub::make_first_admin(tx, now, random); };
@@ -82,9 +48,9 @@ Result<void> init(const HubOptions& options) {
   crypto::SystemRandom random;
   OUTHAUL_TRY(data, crypto::DataDirectory::create_or_open(options.data, crypto::DataOwner::hub));
   OUTHAUL_TRY(identity, hub::make_identity(data, options.deployment, clock.wall_now(), random));
-  OUTHAUL_CHECK(make_directory(data.file(hub::streams_directory)));
+  OUTHAUL_CHECK(make_stream_directory(data.file(hub::streams_directory)));
   OUTHAUL_TRY(database,
-              store::SqliteDatabase::create(database_of(data, options.deployment), clock.wall_now()));
+              store::SqliteDatabase::create(hub_database(data, options.deployment), clock.wall_now()));
   asio::io_context io(1);
   OUTHAUL_TRY(token, run_on_loop(io, add_first_admin(*database, clock.wall_now(), random)));
   const auto token_path = data.file(hub::admin_token_file);
@@ -136,7 +102,7 @@ class HubProcess {
 };
 
 Result<std::unique_ptr<HubProcess>> HubProcess::make(const HubOptions& options) {
-  OUTHAUL_TRY(config, load_config(options));
+  OUTHAUL_TRY(config, load_hub_config(options));
   OUTHAUL_TRY(data, crypto::DataDirectory::open(options.data, crypto::DataOwner::hub));
   OUTHAUL_TRY(identity, hub::load_identity(data));
   std::unique_ptr<HubProcess> process(new HubProcess(options, std::move(data), std::move(config)));
@@ -146,11 +112,12 @@ Result<std::unique_ptr<HubProcess>> HubProcess::make(const HubOptions& options) 
 
 Result<void> HubProcess::open(hub::HubIdentity identity) {
   config_.settings.deployment = identity.deployment;
+  config_.settings.journal_must_exist = true;
   OUTHAUL_CHECK(make_tls(identity));
   const auto streams = data_.file(hub::streams_directory);
-  OUTHAUL_CHECK(make_directory(streams));
+  OUTHAUL_CHECK(require_stream_directory(streams));
   OUTHAUL_TRY(database,
-              store::SqliteDatabase::open(database_of(data_, identity.deployment), clock_.wall_now()));
+              store::SqliteDatabase::open(hub_database(data_, identity.deployment), clock_.wall_now()));
   database_ = std::move(database);
   disk_.emplace(io_.get_executor(), streams);
   hub::HubKeys keys{std::move(identity.authority), identity.signing_key_id, std::move(identity.signing_key)};
@@ -248,31 +215,16 @@ void raise_descriptor_limit() {
 
 int init_hub(const HubOptions& options) {
   const auto made = init(options);
-  return made ? 0 : report(made.error());
+  return made ? 0 : report_fault(made.error());
 }
 
 int serve_hub(const HubOptions& options) {
   std::signal(SIGPIPE, SIG_IGN);
   raise_descriptor_limit();
   auto process = HubProcess::make(options);
-  if (!process) return report(process.error());
+  if (!process) return report_fault(process.error());
   const auto served = (*process)->run();
-  return served ? 0 : report(served.error());
-}
-
-int check_hub(const HubOptions& options) {
-  int status = 0;
-  const auto note = [&status](const Error& fault) { status = report(fault); };
-  if (const auto config = load_config(options); !config) note(config.error());
-  const auto data = crypto::DataDirectory::open(options.data, crypto::DataOwner::hub);
-  if (!data) return report(data.error());
-  const auto identity = hub::load_identity(*data);
-  if (!identity) return report(identity.error());
-  const auto database = store::check_sqlite(database_of(*data, identity->deployment));
-  if (!database) return report(database.error());
-  fmt::print("deployment {}, {} migrations applied, {} pending\n", database->deployment.name,
-             database->migrations_applied, database->migrations_pending);
-  return status;
+  return served ? 0 : report_fault(served.error());
 }
 
 }  // namespace outhaul

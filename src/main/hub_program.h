@@ -12,11 +12,13 @@ struct HubOptions {
   std::string listen;       // serve; empty: the configuration's, else the default
   std::string config_file;  // empty: the standard place, if there is a file
   std::string ready_file;   // serve; empty: none
+  bool json = false;        // check
 };
 
 int init_hub(const HubOptions& options);
 int serve_hub(const HubOptions& options);
-// Reads only, and names every fault.
+// Reads all of it, changes nothing, names every fault and the offset of every cut. 0: all is well, also when
+// the next start will cut a torn end.
 int check_hub(const HubOptions& options);
 
 }  // namespace outhaul

@@ -19,6 +19,7 @@
 #include "main/node_facts.h"
 #include "main/service_manager.h"
 #include "main/stop_signals.h"
+#include "main/stream_directory.h"
 #include "main/websocket_dialer.h"
 #include "node/enrolment/enrol.h"
 #include "node/node.h"
@@ -35,6 +36,7 @@ constexpr std::string_view standard_config = "/etc/outhaul/node.yaml";
 int report(const Error& error) {
   fmt::print(stderr, "outhaul-node: {} [{}]\n", error.what(), name_of(error.code()));
   for (const auto& detail : error.details()) fmt::print(stderr, "  {}: {}\n", detail.name, detail.value);
+  fmt::print(stderr, "  {}\n", info_of(error.code()).remedy);
   return 1;
 }
 
@@ -122,7 +124,8 @@ Result<void> NodeProcess::prepare() {
   if (settings.workspace.empty()) settings.workspace = data_.file("workspace").string();
   settings.workspace = std::filesystem::absolute(settings.workspace).string();
   OUTHAUL_CHECK(make_directory(settings.workspace));
-  OUTHAUL_CHECK(make_directory(data_.file("streams")));
+  OUTHAUL_CHECK(require_stream_directory(data_.file("streams")));
+  settings.journal_must_exist = true;
   OUTHAUL_CHECK(make_dialer());
   make_node();
   return {};
@@ -216,6 +219,7 @@ Result<node::Enrolment> enrol(const NodeOptions& options) {
   OUTHAUL_TRY(fingerprint, crypto::Fingerprint::parse(options.ca_fingerprint));
   OUTHAUL_TRY(token, read_token(options));
   OUTHAUL_TRY(data, crypto::DataDirectory::create_or_open(options.data, crypto::DataOwner::node));
+  OUTHAUL_CHECK(make_stream_directory(data.file("streams")));
   node::EnrolmentOrder order{url, fingerprint, std::move(token),
                              options.name.empty() ? default_node_name() : options.name};
   SystemClock clock;

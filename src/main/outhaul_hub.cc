@@ -27,9 +27,10 @@ int main(int argc, char** argv) {
   add_config(serve);
   serve.add_option("--listen", options.listen, "ADDRESS:PORT; port 0 is any");
   serve.add_option("--ready-file", options.ready_file, "Written as JSON once the hub serves");
-  auto& check =
-      *app.add_subcommand("check", "Read configuration, keys and database, change nothing, name every fault");
+  auto& check = *app.add_subcommand(
+      "check", "Read configuration, keys, database and streams, change nothing, name every fault");
   add_data(check);
+  check.add_flag("--json", options.json, "Say it as one JSON object");
   add_config(check);
   CLI11_PARSE(app, argc, argv);
   if (init.parsed()) return outhaul::init_hub(options);

@@ -92,7 +92,9 @@ Node::Parts::Parts(const NodePorts& given, NodeSelf given_self, NodeSettings giv
 
 Task<Result<void>> Node::Parts::open_journal() {
   std::vector<stream::JournalOwner*> owners = {&streams, &ledger};
-  auto opened = co_await stream::Journal::open(ports.disk, std::move(owners));
+  stream::JournalConfig config;
+  config.must_exist = settings.journal_must_exist;
+  auto opened = co_await stream::Journal::open(ports.disk, std::move(owners), config);
   if (!opened) co_return std::unexpected(std::move(opened).error().during("open the node's journal"));
   journal = std::move(*opened);
   const auto& recovery = journal->recovery();
@@ -104,7 +106,13 @@ Task<Result<void>> Node::Parts::open_journal() {
   }
   OUTHAUL_CO_CHECK(co_await streams.recover(*journal));
   for (const auto& cut : streams.recovery().cuts) {
-    ports.log.warn("a segment was cut", {{"file", cut.file}, {"offset", cut.offset}, {"reason", cut.reason}});
+    ports.log.warn(
+        "a segment was cut",
+        {{"file", cut.file}, {"offset", cut.offset}, {"reason", cut.reason}, {"moved_to", cut.moved_to}});
+  }
+  for (const auto& file : streams.recovery().set_aside) {
+    ports.log.warn("a segment that the journal does not name was set aside",
+                   {{"file", file.name}, {"bytes", file.size}});
   }
   OUTHAUL_CO_CHECK(ledger.append_start(*journal));
   co_return Result<void>();

@@ -25,6 +25,7 @@ struct NodeSettings {
   std::string home;                                     // HOME of tasks; empty: the workspace
   std::uint64_t spool_bytes = std::uint64_t{8} << 30U;  // unacknowledged output of all tasks
   std::uint64_t disk_floor_bytes = 256U << 20U;         // below it no task is taken
+  bool journal_must_exist = false;  // the data directory was made with one: none is made instead of it
   Duration drain_limit = std::chrono::seconds(30);
   Duration pipe_grace = std::chrono::seconds(2);
   Duration max_term_grace = std::chrono::seconds(60);  // a task may ask for less

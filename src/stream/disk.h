@@ -65,6 +65,11 @@ class Disk {
   virtual Result<std::uint64_t> free_bytes() = 0;
 };
 
+// Renames a file that nothing names to one that nobody reads, and gives that name. For bytes that are most
+// likely garbage, but that only a person may delete. Durable after sync_directory.
+Result<std::string> set_aside(Disk& disk, const std::string& name);
+inline constexpr std::string_view aside_prefix = "aside-";
+
 inline constexpr std::size_t max_file_name_bytes = 128;
 bool is_file_name(std::string_view name);
 

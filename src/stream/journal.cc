@@ -47,15 +47,27 @@ Result<std::unique_ptr<LoadedFile>> load_file(Disk& disk, const FileEntry& entry
   return loaded;
 }
 
+std::unexpected<Error> missing(const std::string& file, const char* what) {
+  return fail(Error(ErrorCode::journal_corrupt, file + ": " + what).with("file", file));
+}
+
 // The newest file whose checkpoint is whole; null when none was ever used. A newer one that is not
-// whole was being written when the process ended, and nothing in it was acknowledged.
-Result<std::unique_ptr<LoadedFile>> load_newest(Disk& disk, JournalRecovery& recovery) {
+// whole was being written when the process ended: everything durable is in the one before it, which goes
+// only after it.
+Result<std::unique_ptr<LoadedFile>> load_newest(Disk& disk, bool must_exist, JournalRecovery& recovery) {
   OUTHAUL_TRY(entries, disk.list());
-  std::erase_if(entries, [](const FileEntry& entry) { return !find_generation(entry.name); });
+  // The journal is the first file that a directory gets.
+  const auto others =
+      std::erase_if(entries, [](const FileEntry& entry) { return !find_generation(entry.name); });
+  const bool was_in_use = must_exist || others > 0;
+  if (was_in_use && entries.empty())
+    return missing(file_name(1), "the journal is missing from a directory that was in use");
   for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
     OUTHAUL_TRY(loaded, load_file(disk, *entry));
     if (loaded->contents.checkpoint_is_whole) return std::move(loaded);
     const bool is_last = std::next(entry) == entries.rend();
+    if (is_last && was_in_use && entry->size <= empty_journal_bytes)
+      return missing(entry->name, "the journal is empty in a directory that was in use");
     if (is_last && entry->size > empty_journal_bytes) {
       const std::string what = entry->name + ": its checkpoint is not whole and no earlier file is there";
       return fail(Error(ErrorCode::journal_corrupt, what).with("file", entry->name).with("offset", "0"));
@@ -92,13 +104,8 @@ Task<Result<std::unique_ptr<Journal>>> Journal::open(Disk& disk, std::vector<Jou
 }
 
 Task<Result<void>> Journal::recover() {
-  OUTHAUL_CO_TRY(loaded, load_newest(disk_, recovery_));
-  if (loaded == nullptr) {
-    OUTHAUL_CO_TRY(created, create_file(1));
-    current_ = created;
-    OUTHAUL_CO_CHECK(append(checkpoint_mark_type, ByteView()));
-    co_return co_await sync_current();
-  }
+  OUTHAUL_CO_TRY(loaded, load_newest(disk_, config_.must_exist, recovery_));
+  if (loaded == nullptr) co_return co_await make_first();
   const auto& contents = loaded->contents;
   recovery_ = {.records = contents.frames.size(),
                .file = loaded->name,
@@ -116,6 +123,13 @@ Task<Result<void>> Journal::recover() {
   current_ = std::make_shared<CurrentFile>(std::move(loaded->file), loaded->generation, 0, 0, false);
   current_->checkpoint_at = std::max(config_.min_checkpoint_bytes, live);
   // What was read counts from now on, also if it was never synced before.
+  co_return co_await sync_current();
+}
+
+Task<Result<void>> Journal::make_first() {
+  OUTHAUL_CO_TRY(created, create_file(1));
+  current_ = created;
+  OUTHAUL_CO_CHECK(append(checkpoint_mark_type, ByteView()));
   co_return co_await sync_current();
 }
 

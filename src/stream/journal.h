@@ -60,13 +60,17 @@ struct JournalRecovery {
 };
 
 struct JournalConfig {
+  // The directory was made with its journal: one without is damaged, and none is made in its place. Also
+  // without this a directory that holds any other file has been in use.
+  bool must_exist = false;
   std::uint64_t min_checkpoint_bytes = 16U << 20U;  // a file is rewritten past max(this, 2 x live)
 };
 
 class Journal {
  public:
   // Reads what is there into the owners, cuts a torn end, and is ready to append. Disk and owners
-  // outlive the journal. A type that nobody owns is journal_corrupt: it may be state of a newer version.
+  // outlive the journal. A type that nobody owns is journal_corrupt: it may be state of a newer version. So
+  // is a journal that is missing or empty where one must be; nothing is made or changed then.
   // Fails with journal_corrupt, data_format_newer, disk_full, unavailable.
   static Task<Result<std::unique_ptr<Journal>>> open(Disk& disk, std::vector<JournalOwner*> owners,
                                                      JournalConfig config = {});
@@ -99,6 +103,7 @@ class Journal {
 
   Journal(Disk& disk, std::vector<JournalOwner*> owners, JournalConfig config);
   Task<Result<void>> recover();
+  Task<Result<void>> make_first();
   Result<void> replay(const std::vector<JournalFrame>& frames);
   Result<std::shared_ptr<CurrentFile>> create_file(std::uint64_t generation);
   Result<void> fill_checkpoint();

@@ -145,6 +145,37 @@ TEST_F(JournalTest, WhenItsFirstFileIsCutWhileBeingMade_ThenItIsMadeAnew) {
   }
 }
 
+// A directory that was in use has a journal: without one nothing is made, and nothing is touched.
+TEST_F(JournalTest, WhenItIsMissingOrEmptyWhereOneMustBe_ThenItIsCorruptAndNothingIsTouched) {
+  struct Case {
+    const char* what;
+    bool must_exist;
+    bool has_journal;
+    bool has_others;
+  };
+  const Case cases[] = {
+      {"missing, known to be made", true, false, false},
+      {"empty, known to be made", true, true, false},
+      {"missing beside a segment", false, false, true},
+      {"empty beside a segment", false, true, true},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.what);
+    image.files.clear();
+    if (c.has_journal) image.files["journal-0000000007"] = std::make_shared<MemoryDiskImage::Content>();
+    if (c.has_others) image.files["seg-x"] = std::make_shared<MemoryDiskImage::Content>();
+    const auto before = image.files;
+    MemoryDisk disk(image, io.get_executor(), clock);
+
+    const auto opened = run_task(io, Journal::open(disk, {}, {.must_exist = c.must_exist}));
+
+    ASSERT_FALSE(opened.has_value());
+    EXPECT_EQ(opened.error().code(), ErrorCode::journal_corrupt);
+    EXPECT_EQ(opened.error().details().front().name, "file");
+    EXPECT_EQ(image.files, before);
+  }
+}
+
 TEST_F(JournalTest, WhenAByteBeforeTheEndIsDamaged_ThenItIsNamedAndTheFileIsLeftAlone) {
   std::uint64_t first_end = 0;
   std::uint64_t last_start = 0;

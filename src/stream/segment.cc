@@ -115,7 +115,7 @@ SegmentLog::~SegmentLog() = default;
 std::uint64_t SegmentLog::start() const { return segments_.empty() ? end_.offset : segments_.front()->start; }
 
 Result<std::vector<SegmentCut>> SegmentLog::load(const std::vector<FileEntry>& files,
-                                                 std::uint64_t trusted_until) {
+                                                 std::uint64_t trusted_until, Reading reading) {
   trusted_until_ = trusted_until;
   std::vector<SegmentCut> cuts;
   for (std::size_t i = 0; i < files.size(); ++i) {
@@ -130,7 +130,8 @@ Result<std::vector<SegmentCut>> SegmentLog::load(const std::vector<FileEntry>& f
       continue;
     }
     end_ = {segment->start, false};
-    const bool is_trusted = i + 1 < files.size() && start_in_segment_name(files[i + 1].name) <= trusted_until;
+    const bool is_trusted = reading == Reading::what_is_not_trusted && i + 1 < files.size() &&
+                            start_in_segment_name(files[i + 1].name) <= trusted_until;
     if (is_trusted) {
       segment->synced_bytes = segment->bytes;
       segment->has_durable_name = true;
@@ -148,11 +149,17 @@ Result<std::vector<SegmentCut>> SegmentLog::load(const std::vector<FileEntry>& f
 }
 
 // A file that does not begin where the one before it ends: that one lost an end that was never synced, and
-// so this one was never acknowledged either. Unless the missing bytes were durable.
+// so this one was never acknowledged either. Unless the missing bytes were durable. It is set aside and not
+// removed: somebody may have shortened the file before it.
 Result<SegmentCut> SegmentLog::reject(const Segment& segment) {
-  SegmentCut cut{.file = segment.name, .offset = 0, .is_damage = end_.offset < trusted_until_, .reason = {}};
-  cut.reason = "it does not begin where the file before it ends";
-  if (!cut.is_damage) OUTHAUL_CHECK(disk_.remove(segment.name));
+  SegmentCut cut{.file = segment.name,
+                 .offset = 0,
+                 .is_damage = end_.offset < trusted_until_,
+                 .reason = "it does not begin where the file before it ends",
+                 .moved_to = {}};
+  if (cut.is_damage) return cut;
+  OUTHAUL_TRY(moved_to, set_aside(disk_, segment.name));
+  cut.moved_to = std::move(moved_to);
   return cut;
 }
 
@@ -184,7 +191,7 @@ Result<std::optional<SegmentCut>> SegmentLog::scan(Segment& segment) {
 
 Result<std::optional<SegmentCut>> SegmentLog::cut_at(Segment& segment, File& file, std::uint64_t place,
                                                      const std::string& reason) {
-  SegmentCut cut{.file = segment.name, .offset = place, .is_damage = false, .reason = reason};
+  SegmentCut cut{.file = segment.name, .offset = place, .is_damage = false, .reason = reason, .moved_to = {}};
   OUTHAUL_TRY(rest, file.read_at(place, segment.bytes - place));
   cut.is_damage = end_.offset < trusted_until_ || is_damaged(rest, end_.offset);
   if (!cut.is_damage) OUTHAUL_CHECK(file.truncate(place));

@@ -32,6 +32,7 @@ struct SegmentCut {
   std::uint64_t offset = 0;  // in the file
   bool is_damage = false;    // valid records follow: the file was left as it is
   std::string reason;
+  std::string moved_to;  // where the whole file was set aside; empty: it is in its place
 };
 
 class SegmentLog {
@@ -45,7 +46,9 @@ class SegmentLog {
   // Takes over the files of an earlier process, sorted by name. Those that end at or before
   // `trusted_until` were durable and are not read through; of the others every whole record is kept and a
   // torn end is cut off. Fails with unavailable.
-  Result<std::vector<SegmentCut>> load(const std::vector<FileEntry>& files, std::uint64_t trusted_until);
+  enum class Reading { what_is_not_trusted, everything };
+  Result<std::vector<SegmentCut>> load(const std::vector<FileEntry>& files, std::uint64_t trusted_until,
+                                       Reading reading = Reading::what_is_not_trusted);
 
   // Appends at end(); the first one may have any offset. Fails with disk_full or unavailable.
   Result<void> append(const EncodedRecord& record);

@@ -153,7 +153,7 @@ TEST_F(SegmentTest, WhenAFileIsFull_ThenTheNextBeginsWhereItEnds) {
   EXPECT_EQ(from, log.end());
 }
 
-TEST_F(SegmentTest, WhenTheUnsyncedEndOfOneFileIsLost_ThenTheFilesAfterItGo) {
+TEST_F(SegmentTest, WhenTheUnsyncedEndOfOneFileIsLost_ThenTheFilesAfterItAreSetAside) {
   {
     SegmentLog log(disk, prefix, 500);
     for (int i = 0; i < 20; ++i) ASSERT_TRUE(log.append(output(log.end(), 50)).has_value());
@@ -164,8 +164,12 @@ TEST_F(SegmentTest, WhenTheUnsyncedEndOfOneFileIsLost_ThenTheFilesAfterItGo) {
   const auto cuts = load(log);
 
   EXPECT_EQ(log.end(), 100U);
-  EXPECT_EQ(image.files.size(), 1U);
-  EXPECT_GT(cuts.size(), 1U);
+  ASSERT_GT(cuts.size(), 1U);
+  EXPECT_EQ(image.files.size(), cuts.size());
+  for (std::size_t i = 1; i < cuts.size(); ++i) {
+    EXPECT_EQ(cuts[i].moved_to, "aside-1-" + cuts[i].file);
+    EXPECT_TRUE(image.files.contains(cuts[i].moved_to));
+  }
 }
 
 }  // namespace

@@ -58,6 +58,7 @@ Result<void> StreamStore::replay(JournalType type, ByteView payload) {
     case StreamJournalType::begins_at: log.begin_at(entry.position); return {};
     default: {
       const StreamId id = log.id;
+      parts_->forgotten.emplace(entry.number, ForgottenStream{id, log.incarnation});
       parts_->by_number.erase(entry.number);
       parts_->logs.erase(id);
       return {};
@@ -66,6 +67,11 @@ Result<void> StreamStore::replay(JournalType type, ByteView payload) {
 }
 
 Result<void> StreamStore::write_live(Journal& journal) {
+  for (const auto& [number, gone] : parts_->forgotten) {
+    OUTHAUL_CHECK(journal.append(type_of(StreamJournalType::created),
+                                 encode_created(number, gone.incarnation, gone.id.text())));
+    OUTHAUL_CHECK(journal.append(type_of(StreamJournalType::forgotten), encode_forgotten(number)));
+  }
   for (const auto& [id, log] : parts_->logs) {
     OUTHAUL_CHECK(journal.append(type_of(StreamJournalType::created),
                                  encode_created(log->number, log->incarnation, id.text())));
@@ -107,7 +113,11 @@ Task<Result<void>> StreamStore::recover(Journal& journal) {
     log->journal_position = journal.appended();
     account(*log);
   }
-  OUTHAUL_CO_CHECK(remove_orphans(files));
+  OUTHAUL_CO_CHECK(remove_forgotten(files));
+  OUTHAUL_CO_CHECK(set_aside_orphans(files));
+  // Before the journal may stop naming them.
+  OUTHAUL_CO_CHECK(co_await parts_->disk.sync_directory());
+  parts_->forgotten.clear();
   recovery_.streams = parts_->logs.size();
   parts_->reserve.take();
   shrink_memory();
@@ -138,8 +148,12 @@ Result<void> StreamStore::refuse_files(StreamLog& log, std::vector<FileEntry>& f
   const bool is_damage = log.marked > log.start;
   log.is_damaged = is_damage;
   for (const auto& file : files) {
-    recovery_.cuts.push_back({file.name, 0, is_damage, "the file before it is missing"});
-    if (!is_damage) OUTHAUL_CHECK(parts_->disk.remove(file.name));
+    SegmentCut cut{file.name, 0, is_damage, "the file before it is missing", {}};
+    if (!is_damage) {
+      OUTHAUL_TRY(moved_to, set_aside(parts_->disk, file.name));
+      cut.moved_to = std::move(moved_to);
+    }
+    recovery_.cuts.push_back(std::move(cut));
   }
   files.clear();
   return {};
@@ -149,13 +163,16 @@ Result<void> StreamStore::load_segments(StreamLog& log, std::vector<FileEntry> f
   if (!files.empty() && !has_first_file(log, files)) OUTHAUL_CHECK(refuse_files(log, files));
   auto segments = std::make_shared<SegmentLog>(
       parts_->disk, segment_name_prefix(log.id.text(), log.incarnation), parts_->config.segment_bytes);
-  OUTHAUL_TRY(cuts, segments->load(files, log.marked));
+  const auto reading = parts_->config.reads_everything ? SegmentLog::Reading::everything
+                                                       : SegmentLog::Reading::what_is_not_trusted;
+  OUTHAUL_TRY(cuts, segments->load(files, log.marked, reading));
   for (const auto& cut : cuts) log.is_damaged = log.is_damaged || cut.is_damage;
   std::ranges::move(cuts, std::back_inserter(recovery_.cuts));
   const std::uint64_t held_until = std::max(log.start, segments->end());
   if (log.marked > held_until && !log.is_damaged) {
     log.is_damaged = true;
-    recovery_.cuts.push_back({segments->name_at(held_until), 0, true, "bytes that were durable are missing"});
+    recovery_.cuts.push_back(
+        {segments->name_at(held_until), 0, true, "bytes that were durable are missing", {}});
   }
   if (segments->is_empty() && log.marked <= log.start) return {};
   if (!log.is_damaged) OUTHAUL_CHECK(join_with_journal(log, *segments));
@@ -184,10 +201,25 @@ Result<void> StreamStore::join_with_journal(StreamLog& log, SegmentLog& segments
   return {};
 }
 
-Result<void> StreamStore::remove_orphans(const std::vector<FileEntry>& files) {
+Result<void> StreamStore::remove_forgotten(std::vector<FileEntry>& files) {
+  for (const auto& [number, gone] : parts_->forgotten) {
+    const std::string prefix = segment_name_prefix(gone.id.text(), gone.incarnation);
+    for (const auto& file : files) {
+      if (!file.name.starts_with(prefix)) continue;
+      OUTHAUL_CHECK(parts_->disk.remove(file.name));
+      ++recovery_.removed_files;
+    }
+    std::erase_if(files, [&](const FileEntry& file) { return file.name.starts_with(prefix); });
+  }
+  return {};
+}
+
+// A stream that was never made durable, or one whose removal a power loss has undone. Or the journal is not
+// the one that belongs to these files.
+Result<void> StreamStore::set_aside_orphans(const std::vector<FileEntry>& files) {
   for (const auto& file : files) {
-    OUTHAUL_CHECK(parts_->disk.remove(file.name));
-    ++recovery_.removed_files;
+    OUTHAUL_TRY(moved_to, set_aside(parts_->disk, file.name));
+    recovery_.set_aside.push_back({std::move(moved_to), file.size});
   }
   return {};
 }

@@ -248,12 +248,16 @@ void StreamStore::flush_in_background(StreamLog& log) {
 
 void StreamStore::remove_when_durable(std::vector<std::string> names, JournalPosition position) {
   if (names.empty()) return;
-  parts_->tasks.spawn([this, names = std::move(names), position]() -> Task<void> {
-    // Never before: a stream that the journal still names must not miss its files.
-    const auto known = co_await parts_->journal->durable(position);
-    if (!known) co_return;
-    for (const auto& name : names) (void)parts_->disk.remove(name);
+  parts_->tasks.spawn([this, names = std::move(names), position]() mutable {
+    return remove_files(std::move(names), position);
   });
+}
+
+Task<void> StreamStore::remove_files(std::vector<std::string> names, JournalPosition position) {
+  // Never before: a stream that the journal still names must not miss its files.
+  const auto known = co_await parts_->journal->durable(position);
+  if (!known) co_return;
+  for (const auto& name : names) (void)parts_->disk.remove(name);
 }
 
 Task<void> StreamStore::close() { co_await parts_->tasks.join(); }
@@ -327,7 +331,7 @@ Result<void> StreamStore::forget(const StreamId& id) {
   if (!noted && noted.error().code() == ErrorCode::disk_full && parts_->reserve.release()) noted = note();
   if (!noted) return noted;
   const std::shared_ptr<StreamLog> gone = parts_->logs.at(id);
-  if (gone->segments) remove_when_durable(gone->segments->file_names(), gone->journal_position);
+  if (gone->segments) bury(*gone);
   parts_->by_number.erase(gone->number);
   parts_->logs.erase(id);
   gone->is_forgotten = true;
@@ -335,6 +339,16 @@ Result<void> StreamStore::forget(const StreamId& id) {
   gone->wake();
   room_.pulse();
   return {};
+}
+
+// Files of a stream that is forgotten. A power loss may undo their removal until the directory is synced.
+void StreamStore::bury(const StreamLog& log) {
+  parts_->forgotten.emplace(log.number, ForgottenStream{log.id, log.incarnation});
+  parts_->tasks.spawn([this, names = log.segments->file_names(), number = log.number,
+                       position = log.journal_position]() mutable -> Task<void> {
+    co_await remove_files(std::move(names), position);
+    if (co_await parts_->disk.sync_directory()) parts_->forgotten.erase(number);
+  });
 }
 
 // --- memory ---

@@ -41,6 +41,7 @@ struct StreamStoreConfig {
   std::uint64_t quota_bytes = std::uint64_t{8} << 30U;  // encoded bytes of all streams on disk
   std::uint64_t free_floor_bytes = 64U << 20U;          // of the disk, left for others
   std::uint64_t reserve_bytes = 1U << 20U;              // file given up so that results fit on a full disk
+  bool reads_everything = false;                        // at recovery also what was durable: to check it
 };
 
 // What is known of one stream without reading it.
@@ -64,8 +65,11 @@ enum class AppendOutcome {
 
 struct StreamRecovery {
   std::uint64_t streams = 0;
-  std::uint64_t removed_files = 0;  // segments of streams that nothing names
+  std::uint64_t removed_files = 0;  // of streams that the journal says are forgotten or dropped
   std::vector<SegmentCut> cuts;
+  // Segments of which the journal knows nothing, by their new names. What was acknowledged is named there, so
+  // they are most likely what a power loss left of a forgotten stream; only a person can be sure.
+  std::vector<FileEntry> set_aside;
 };
 
 struct StreamLog;
@@ -161,6 +165,8 @@ class StreamStore final : public JournalOwner {
   void note_synced(StreamLog& log);
   void flush_in_background(StreamLog& log);
   void remove_when_durable(std::vector<std::string> names, JournalPosition position);
+  void bury(const StreamLog& log);
+  Task<void> remove_files(std::vector<std::string> names, JournalPosition position);
   void account(StreamLog& log);
   void shrink_memory();
   // stream_recovery.cc
@@ -169,7 +175,8 @@ class StreamStore final : public JournalOwner {
   Result<void> load_segments(StreamLog& log, std::vector<FileEntry> files);
   Result<void> join_with_journal(StreamLog& log, SegmentLog& segments);
   Result<std::vector<FileEntry>> take_files_of(const StreamLog& log, std::vector<FileEntry>& files);
-  Result<void> remove_orphans(const std::vector<FileEntry>& files);
+  Result<void> remove_forgotten(std::vector<FileEntry>& files);
+  Result<void> set_aside_orphans(const std::vector<FileEntry>& files);
 
   std::unique_ptr<Parts> parts_;
   StreamRecovery recovery_;

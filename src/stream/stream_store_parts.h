@@ -12,6 +12,11 @@
 
 namespace outhaul::stream {
 
+struct ForgottenStream {
+  StreamId id;
+  Incarnation incarnation;
+};
+
 struct StreamStore::Parts {
   Parts(const Executor& executor, Disk& the_disk, const StreamStoreConfig& settings)
       : disk(the_disk),
@@ -27,6 +32,9 @@ struct StreamStore::Parts {
   std::map<StreamId, std::shared_ptr<StreamLog>> logs;
   std::map<StreamNumber, StreamLog*> by_number;
   StreamNumber next_number = 1;
+  // Forgotten streams whose files may still be there. Until they are surely gone the journal goes on saying
+  // that nobody wants them.
+  std::map<StreamNumber, ForgottenStream> forgotten;
   std::uint64_t memory_bytes = 0;
   std::uint64_t disk_bytes = 0;
   DiskReserve reserve;

@@ -280,6 +280,59 @@ TEST_F(StreamStoreTest, WhenALargeStreamIsForgotten_ThenItsFilesGo) {
   EXPECT_EQ(image.files.size(), 2U);  // the journal and the reserve
 }
 
+// Somebody else's journal, or an old one, does not name them: they may be all that is left of an output.
+TEST_F(StreamStoreTest, WhenTheJournalDoesNotNameASegment_ThenItIsSetAsideAndReported) {
+  MemoryDiskImage::Files segments;
+  {
+    const auto process = start();
+    ASSERT_TRUE(process->store.create(id, incarnation).has_value());
+    write(process->store, 20'000, 500);
+    for (const auto& [name, content] : image.files) {
+      if (name.starts_with(segment_prefix)) segments.emplace(name, content);
+    }
+  }
+  ASSERT_GT(segments.size(), 2U);
+  image.files.clear();
+  start();
+  for (const auto& [name, content] : segments) image.files.emplace(name, content);
+
+  const auto next = start();
+
+  ASSERT_EQ(next->store.recovery().set_aside.size(), segments.size());
+  for (const auto& [name, content] : segments) {
+    EXPECT_FALSE(image.files.contains(name));
+    EXPECT_EQ(image.files.at("aside-1-" + name), content);
+  }
+  EXPECT_TRUE(start()->store.recovery().set_aside.empty());
+}
+
+// What the journal says is forgotten is garbage, also when a power loss undid its removal after a checkpoint.
+TEST_F(StreamStoreTest, WhenAForgottenStreamsFilesComeBack_ThenTheyGo) {
+  for (const bool with_checkpoint : {false, true}) {
+    SCOPED_TRACE(with_checkpoint);
+    id = StreamId::make(noon, random);
+    MemoryDiskImage::Files before;
+    {
+      const auto process = start();
+      ASSERT_TRUE(process->store.create(id, incarnation).has_value());
+      write(process->store, 20'000, 500);
+      before = image.files;
+      ASSERT_TRUE(process->store.forget(id).has_value());
+      if (with_checkpoint) ASSERT_TRUE(process->journal->checkpoint().has_value());
+      settle();
+    }
+    for (const auto& [name, content] : before) {
+      if (name.starts_with(segment_prefix)) image.files.emplace(name, content);
+    }
+
+    const auto next = start();
+
+    EXPECT_GT(next->store.recovery().removed_files, 2U);
+    EXPECT_TRUE(next->store.recovery().set_aside.empty());
+    EXPECT_EQ(image.files.size(), 2U);  // the journal and the reserve
+  }
+}
+
 TEST_F(StreamStoreTest, WhenTheReaderHasAcknowledged_ThenWholeSegmentsGo) {
   const auto process = start();
   ASSERT_TRUE(process->store.create(id, incarnation).has_value());

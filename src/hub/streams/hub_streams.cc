@@ -28,12 +28,17 @@ Result<stream::RecordView> last_record(ByteView records) {
 
 }  // namespace
 
-HubStreams::HubStreams(const HubPorts& ports)
-    : disk_(ports.disk), log_(ports.log), store_(ports.executor, disk_, store_config()) {}
+HubStreams::HubStreams(const HubPorts& ports, bool journal_must_exist)
+    : disk_(ports.disk),
+      log_(ports.log),
+      journal_must_exist_(journal_must_exist),
+      store_(ports.executor, disk_, store_config()) {}
 
 Task<Result<void>> HubStreams::open() {
   std::vector<stream::JournalOwner*> owners{&store_};
-  auto journal = co_await stream::Journal::open(disk_, std::move(owners));
+  stream::JournalConfig config;
+  config.must_exist = journal_must_exist_;
+  auto journal = co_await stream::Journal::open(disk_, std::move(owners), config);
   if (!journal) co_return fail(std::move(journal).error().during("open the stream journal"));
   journal_ = std::move(*journal);
   auto recovered = co_await store_.recover(*journal_);
@@ -51,8 +56,13 @@ void HubStreams::report_recovery() const {
                                               {"reason", journal.reason}});
   }
   for (const auto& cut : store_.recovery().cuts) {
-    log_.warn(cut.is_damage ? "segment damaged before its end" : "segment cut at its torn end",
-              {{"file", cut.file}, {"offset", cut.offset}, {"reason", cut.reason}});
+    log_.warn(
+        cut.is_damage ? "segment damaged before its end" : "segment cut at its torn end",
+        {{"file", cut.file}, {"offset", cut.offset}, {"reason", cut.reason}, {"moved_to", cut.moved_to}});
+  }
+  for (const auto& file : store_.recovery().set_aside) {
+    log_.warn("a segment that the journal does not name was set aside",
+              {{"file", file.name}, {"bytes", file.size}});
   }
 }
 

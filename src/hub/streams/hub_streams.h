@@ -12,7 +12,7 @@ namespace outhaul::hub {
 
 class HubStreams {
  public:
-  explicit HubStreams(const HubPorts& ports);
+  HubStreams(const HubPorts& ports, bool journal_must_exist);
 
   // Reads back every stream. Cuts are logged, with file and offset. Errors as stream::Journal::open().
   Task<Result<void>> open();
@@ -24,6 +24,7 @@ class HubStreams {
 
   stream::Disk& disk_;
   const Log& log_;
+  bool journal_must_exist_;
   stream::StreamStore store_;
   std::unique_ptr<stream::Journal> journal_;  // null before open()
 };

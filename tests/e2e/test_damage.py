@@ -1,0 +1,125 @@
+"""What is missing or cut on disk is named and kept, by a start and by `outhaul-hub check`; nothing is made in its place."""
+
+import hashlib
+import json
+import pathlib
+import shutil
+import subprocess
+import unittest
+
+from harness import BIN, Deployment
+
+
+def picture(directory, besides=()):
+    """Name and content of every file below, without what a reader may touch."""
+    return {str(path.relative_to(directory)): hashlib.sha256(path.read_bytes()).hexdigest()
+            for path in sorted(pathlib.Path(directory).rglob("*"))
+            if path.is_file() and path.name not in ("LOCK", "hub.db-shm", "hub.db-wal", *besides)}
+
+
+def journal_of(directory):
+    return sorted((directory / "streams").glob("journal-*"))[-1]
+
+
+class Damage(unittest.TestCase):
+    def setUp(self):
+        self.world = Deployment()
+        self.addCleanup(self.world.close)
+        self.world.start_hub()
+        self.world.add_node("alpha")
+        self.world.ok("run", "--", "seq", "200000")
+        self.world.ok("run", "--", "echo", "small")
+        self.world.nodes["alpha"].kill()
+        self.world.hub.kill()
+        self.hub_data = self.world.root / "hub"
+        self.node_data = self.world.root / "alpha"
+
+    def check(self):
+        done = subprocess.run([BIN / "outhaul-hub", "check", "--data", self.hub_data, "--json"], env=self.world.env,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60)
+        return done.returncode, json.loads(done.stdout)
+
+    def refused(self, argv):
+        done = subprocess.run(argv, env=self.world.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        return done.stderr
+
+    def serve(self):
+        return self.refused([BIN / "outhaul-hub", "serve", "--data", self.hub_data, "--listen", "127.0.0.1:0"])
+
+    def test_a_missing_or_empty_journal_is_never_made_anew(self):
+        def empty(data):
+            journal_of(data).write_bytes(b"")
+
+        def remove(data):
+            journal_of(data).unlink()
+
+        def remove_directory(data):
+            shutil.rmtree(data / "streams")
+
+        for data, start in ((self.hub_data, self.serve),
+                            (self.node_data,
+                             lambda: self.refused([BIN / "outhaul-node", "run", "--data", self.node_data]))):
+            for spoil in (empty, remove, remove_directory):
+                with self.subTest(data=data.name, spoil=spoil.__name__):
+                    spoil(data)
+                    before = picture(data, ["hub.db"])  # the database has a journal of its own
+                    said = start()
+                    self.assertIn("journal_corrupt", said)
+                    self.assertIn("runbooks/journal-corrupt.md", said)
+                    self.assertEqual(picture(data, ["hub.db"]), before)
+                    if data == self.hub_data:
+                        before = picture(data)
+                        status, found = self.check()
+                        self.assertEqual((status, found["ok"]), (1, False))
+                        self.assertEqual(found["faults"][0]["code"], "journal_corrupt")
+                        self.assertEqual(picture(data), before)
+
+    def test_a_cut_end_is_reported_with_its_offset_and_the_rest_is_kept(self):
+        status, found = self.check()
+        self.assertEqual((status, found["ok"], found["streams"]["cuts"]), (0, True, []))
+        journal = journal_of(self.hub_data)
+        whole = journal.read_bytes()
+        journal.write_bytes(whole + b"torn")
+        before = picture(self.hub_data)
+
+        status, found = self.check()
+
+        self.assertEqual((status, found["ok"]), (0, True))
+        self.assertEqual([(cut["file"], cut["offset"]) for cut in found["streams"]["cuts"]], [(journal.name, len(whole))])
+        self.assertEqual(picture(self.hub_data), before)
+        self.world.hub.start()
+        self.world.nodes["alpha"].start()
+        self.world.wait_attached("alpha")
+        self.assertIn(f'"offset":{len(whole)}', self.world.hub.text())
+        self.assertEqual(self.world.ok("run", "--", "echo", "after"), "after\n")
+
+    def test_a_damaged_segment_is_found_by_check(self):
+        segment = sorted((self.hub_data / "streams").glob("seg-*"))[0]
+        damaged = bytearray(segment.read_bytes())
+        damaged[len(damaged) // 2] ^= 1
+        segment.write_bytes(damaged)
+        status, found = self.check()
+        self.assertEqual(status, 1)
+        fault = found["faults"][0]
+        self.assertEqual((fault["code"], fault["details"]["file"]), ("journal_corrupt", segment.name))
+        self.assertLessEqual(int(fault["details"]["offset"]), len(damaged) // 2)
+
+    def test_a_database_that_is_missing_or_damaged_is_left_alone(self):
+        database = self.hub_data / "hub.db"
+        page = bytearray(database.read_bytes())
+        page[0:16] = b"not a database!!"
+        database.write_bytes(page)
+        before = picture(self.hub_data)
+        self.assertIn("store_corrupt", self.serve())
+        self.assertEqual(picture(self.hub_data), before)
+        database.unlink()
+        before = picture(self.hub_data)
+        said = self.serve()
+        self.assertRegex(said, r"\[(store_corrupt|not_found)\]")
+        self.assertEqual(picture(self.hub_data), before)
+        self.assertEqual(self.check()[0], 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
