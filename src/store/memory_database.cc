@@ -7,7 +7,7 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
-#include "base/event.h"
+#include "base/within.h"
 #include "store/memory_identity_stores.h"
 #include "store/memory_task_stores.h"
 
@@ -67,7 +67,11 @@ struct MemoryDatabase::Pending {
 };
 
 MemoryDatabase::MemoryDatabase(Executor executor, AsyncClock& clock, MemoryStorage& storage, Options options)
-    : clock_(clock), storage_(storage), options_(options), committer_(std::move(executor)) {}
+    : clock_(clock),
+      storage_(storage),
+      options_(options),
+      urgent_(executor),
+      committer_(std::move(executor)) {}
 
 MemoryDatabase::~MemoryDatabase() = default;
 
@@ -80,12 +84,13 @@ void MemoryDatabase::crash(InFlight in_flight) {
   deaden();
 }
 
-Task<Result<void>> MemoryDatabase::run_write(std::shared_ptr<WriteWork> work) {
+Task<Result<void>> MemoryDatabase::run_write(std::shared_ptr<WriteWork> work, Urgency urgency) {
   if (is_dead_) co_await wait_for_ever(committer_.executor());
   if (queued_.size() >= max_queued)
     co_return fail(ErrorCode::exhausted, "database: too many transactions wait");
   const auto pending = std::make_shared<Pending>(committer_.executor(), std::move(work));
   queued_.push_back(pending);
+  if (urgency == Urgency::now) urgent_.set();
   if (!is_committing_) {
     is_committing_ = true;
     committer_.spawn([this] { return commit_groups(); });
@@ -107,10 +112,13 @@ Task<Result<void>> MemoryDatabase::run_read(std::shared_ptr<ReadWork> work) {
 
 Task<void> MemoryDatabase::commit_groups() {
   while (!queued_.empty() && !is_dead_) {
+    if (!urgent_.is_set()) co_await within(clock_, clock_.now() + soon_limit, urgent_.wait());
+    if (is_dead_) co_return;
     const auto count = static_cast<std::ptrdiff_t>(std::min(queued_.size(), max_batch));
     in_flight_.assign(std::make_move_iterator(queued_.begin()),
                       std::make_move_iterator(queued_.begin() + count));
     queued_.erase(queued_.begin(), queued_.begin() + count);
+    if (queued_.empty()) urgent_.reset();
     co_await clock_.sleep_for(options_.commit_latency);
     if (is_dead_) co_return;
     apply(in_flight_);

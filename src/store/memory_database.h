@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/async_clock.h"
+#include "base/event.h"
 #include "base/task_group.h"
 #include "store/database.h"
 
@@ -52,7 +53,7 @@ class MemoryDatabase final : public Database {
   void crash(InFlight in_flight);
 
  protected:
-  Task<Result<void>> run_write(std::shared_ptr<WriteWork> work) override;
+  Task<Result<void>> run_write(std::shared_ptr<WriteWork> work, Urgency urgency) override;
   Task<Result<void>> run_read(std::shared_ptr<ReadWork> work) override;
 
  private:
@@ -69,6 +70,7 @@ class MemoryDatabase final : public Database {
   std::optional<ErrorCode> fault_;
   bool is_dead_ = false;
   bool is_committing_ = false;
+  Event urgent_;  // set: somebody waits for one that is queued
   DatabaseCounters counters_;
   TaskGroup committer_;
 };

@@ -14,10 +14,10 @@ namespace {
 
 // Puts the work into the queue and waits for its outcome. The work goes on when the wait is cancelled.
 template <class Tx>
-Task<Result<void>> hand_over(HandoffQueue<Tx>& queue, std::shared_ptr<Work<Tx>> work) {
+Task<Result<void>> hand_over(HandoffQueue<Tx>& queue, std::shared_ptr<Work<Tx>> work, Urgency urgency) {
   const Executor executor = co_await asio::this_coro::executor;
   const auto pending = std::make_shared<Pending<Tx>>(executor, std::move(work));
-  if (!queue.put(pending)) co_return fail(ErrorCode::exhausted, "database: too many calls wait");
+  if (!queue.put(pending, urgency)) co_return fail(ErrorCode::exhausted, "database: too many calls wait");
   co_await pending->done.wait();
   co_return pending->outcome;
 }
@@ -51,8 +51,8 @@ class SqliteDatabase::Threads {
   Threads& operator=(const Threads&) = delete;
 
   SqliteCounters counters;
-  HandoffQueue<Transaction> writes{max_queued};
-  HandoffQueue<ReadTransaction> reads{max_queued};
+  HandoffQueue<Transaction> writes{max_queued, soon_limit};
+  HandoffQueue<ReadTransaction> reads{max_queued, soon_limit};
 
  private:
   void serve_writes() {
@@ -103,12 +103,12 @@ DatabaseCounters SqliteDatabase::counters() const {
           .reads = counters.reads};
 }
 
-Task<Result<void>> SqliteDatabase::run_write(std::shared_ptr<WriteWork> work) {
-  return hand_over(threads_->writes, std::move(work));
+Task<Result<void>> SqliteDatabase::run_write(std::shared_ptr<WriteWork> work, Urgency urgency) {
+  return hand_over(threads_->writes, std::move(work), urgency);
 }
 
 Task<Result<void>> SqliteDatabase::run_read(std::shared_ptr<ReadWork> work) {
-  return hand_over(threads_->reads, std::move(work));
+  return hand_over(threads_->reads, std::move(work), Urgency::now);
 }
 
 }  // namespace outhaul::store

@@ -45,7 +45,7 @@ class SqliteDatabase final : public Database {
   DatabaseCounters counters() const override;
 
  protected:
-  Task<Result<void>> run_write(std::shared_ptr<WriteWork> work) override;
+  Task<Result<void>> run_write(std::shared_ptr<WriteWork> work, Urgency urgency) override;
   Task<Result<void>> run_read(std::shared_ptr<ReadWork> work) override;
 
  private:

@@ -2,6 +2,7 @@
 // with a mutex: everything else belongs to one thread at a time.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -41,24 +42,33 @@ void deliver(Group<Tx>& group) {
 template <class Tx>
 class HandoffQueue {
  public:
-  explicit HandoffQueue(std::size_t max_waiting) : max_waiting_(max_waiting) {}
+  HandoffQueue(std::size_t max_waiting, std::chrono::milliseconds soon_limit)
+      : max_waiting_(max_waiting), soon_limit_(soon_limit) {}
 
   // False: max_waiting are waiting already.
-  bool put(std::shared_ptr<Pending<Tx>> pending) {
+  bool put(std::shared_ptr<Pending<Tx>> pending, Urgency urgency) {
+    bool is_news = urgency == Urgency::now;
     {
       const std::lock_guard lock(mutex_);
       if (waiting_.size() >= max_waiting_) return false;
+      is_news = is_news || waiting_.empty();
+      is_urgent_ = is_urgent_ || urgency == Urgency::now;
       waiting_.push_back(std::move(pending));
     }
-    arrived_.notify_one();
+    if (is_news) arrived_.notify_one();
     return true;
   }
 
-  // Blocks until there is something; takes the oldest, at most `max_taken`. Empty: closed and drained.
+  // Blocks until there is something that somebody waits for, or that has waited long enough; takes the
+  // oldest, at most `max_taken`. Empty: closed and drained.
   Group<Tx> take(std::size_t max_taken) {
     std::unique_lock lock(mutex_);
     arrived_.wait(lock, [this] { return is_closed_ || !waiting_.empty(); });
-    if (waiting_.size() <= max_taken) return std::exchange(waiting_, {});
+    arrived_.wait_for(lock, soon_limit_, [this] { return is_closed_ || is_urgent_; });
+    if (waiting_.size() <= max_taken) {
+      is_urgent_ = false;
+      return std::exchange(waiting_, {});
+    }
     const auto end = waiting_.begin() + static_cast<std::ptrdiff_t>(max_taken);
     Group<Tx> taken(std::make_move_iterator(waiting_.begin()), std::make_move_iterator(end));
     waiting_.erase(waiting_.begin(), end);
@@ -75,9 +85,11 @@ class HandoffQueue {
 
  private:
   const std::size_t max_waiting_;
+  const std::chrono::milliseconds soon_limit_;
   std::mutex mutex_;
   std::condition_variable arrived_;
   Group<Tx> waiting_;
+  bool is_urgent_ = false;  // somebody waits for one of them
   bool is_closed_ = false;
 };
 

@@ -29,7 +29,12 @@ class SqliteWriter {
   using One = Pending<Transaction>;
   // Each fails when the whole group must: the connection cannot go on with it.
   Result<void> run_group(Transaction& tx, Group<Transaction>& group);
+  Result<void> begin();
+  // False: one of them failed, and the transaction is still open.
+  Result<bool> run_together(Transaction& tx, Group<Transaction>& group);
+  Result<void> run_each(Transaction& tx, Group<Transaction>& group);
   Result<void> run_one(Transaction& tx, One& one);
+  Result<void> run_work(Transaction& tx, One& one);
   // Nothing of the group is kept; those that had succeeded are told so too.
   void give_up(Group<Transaction>& group, Error cause);
   void count(const Group<Transaction>& group);

@@ -23,7 +23,7 @@ struct Run {
   SteadyClock::time_point ends_at;
   testing::SeededRandom random{1};
   std::int64_t inserted = 0;
-  std::vector<double> waits_in_microseconds;
+  std::vector<double> waits_in_microseconds = {};
 };
 
 TaskRow next_row(Run& run) {

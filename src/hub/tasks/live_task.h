@@ -23,7 +23,8 @@ struct CancelWish {
 };
 
 struct LiveTask {
-  explicit LiveTask(const Executor& executor) : changed(executor), output(executor), saved(executor) {}
+  explicit LiveTask(const Executor& executor)
+      : changed(executor), ended(executor), output(executor), saved(executor) {}
 
   store::TaskRow row;  // as it is now; the database follows
   // Set while an end that the hub itself decided is not in the database: a crash would undo it.
@@ -36,6 +37,7 @@ struct LiveTask {
   bool is_resume_due = false;      // adopted over a session that knew nothing of it when it began
   bool is_commit_pending = false;  // node and envelope are on their way into the row; nothing may be sent yet
   Event changed;                   // pulsed at every change of `row`
+  Event ended;                     // set once others are told of its end
   Event output;                    // pulsed when its output stream has more, or will have no more
   Event saved;                     // set once the row is durable
 
@@ -43,6 +45,10 @@ struct LiveTask {
   // What others are told of it: never an end that may not stay.
   const store::TaskRow& shown() const { return before_end ? *before_end : row; }
   bool is_shown_final() const { return store::is_final(shown().state); }
+  void note_change() {
+    changed.pulse();
+    if (is_shown_final()) ended.set();
+  }
   bool is_on_node() const { return !row.node.is_empty() && !is_final(); }
 };
 // Shared by the board, by sessions that deliver to or receive from it, and by requests that wait for it; any

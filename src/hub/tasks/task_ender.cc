@@ -86,7 +86,7 @@ void TaskEnder::end(const LiveTaskPtr& task, store::TaskEnd end) {
   row.error_code = end.error_code;
   row.error_message = end.error_message;
   row.times.finished_at = end.finished_at;
-  task->changed.pulse();
+  task->note_change();
   task->output.pulse();
   board_.wake_dispatcher();
   log_.info("task ended",
@@ -97,13 +97,15 @@ void TaskEnder::end(const LiveTaskPtr& task, store::TaskEnd end) {
     show_end(*task);
     forget(*task, is_archived);
   };
-  rows_.finish(task, std::move(written), std::move(done));
+  // Whoever waits for an end that is in the journal has seen it already.
+  const auto urgency = task->before_end ? store::Urgency::now : store::Urgency::soon;
+  rows_.finish(task, std::move(written), urgency, std::move(done));
 }
 
 void TaskEnder::show_end(LiveTask& task) {
   if (!task.before_end) return;
   task.before_end.reset();
-  task.changed.pulse();
+  task.note_change();
   task.output.pulse();
 }
 

@@ -14,17 +14,20 @@ Result<std::optional<TaskId>> find_earlier(store::Transaction& tx, const store::
   return std::optional<TaskId>(found->task);
 }
 
+// An end, or the stream that ends with it: what came first stays.
+bool is_there_already(const Error& error) { return error.code() == ErrorCode::conflict; }
+
 // A task that was sent before its row was durable may have failed to be saved and come back by adoption.
 Result<void> write_end(store::Transaction& tx, const store::TaskRow& row, const TaskRows::End& end) {
-  OUTHAUL_TRY(found, tx.tasks.find(row.id));
-  if (!found) {
+  const auto finished = tx.tasks.finish(row.id, end.end);
+  if (!finished && finished.error().code() == ErrorCode::not_found) {
     OUTHAUL_CHECK(tx.tasks.add(row));
-  } else if (!store::is_final(found->state)) {
-    OUTHAUL_CHECK(tx.tasks.finish(row.id, end.end));
+  } else if (!finished && !is_there_already(finished.error())) {
+    return finished;
   }
   if (end.stream) {
-    OUTHAUL_TRY(known, tx.streams.find(end.stream->id));
-    if (!known) OUTHAUL_CHECK(tx.streams.add(*end.stream, end.records));
+    const auto added = tx.streams.add(*end.stream, end.records);
+    if (!added && !is_there_already(added.error())) return added;
   }
   if (row.node.is_empty()) return {};
   store::NodeCounters counters;
@@ -74,7 +77,7 @@ Task<Result<void>> TaskRows::request_cancel(LiveTaskPtr task) {
 template <class Work>
 void TaskRows::write_later(const char* what, Work work) {
   auto write = [this, what, work = std::move(work)]() mutable -> Task<void> {
-    const auto written = co_await database_.transact(std::move(work));
+    const auto written = co_await database_.transact(std::move(work), store::Urgency::soon);
     // `conflict`: the end was written before this news, which is then worth nothing.
     if (!written && written.error().code() != ErrorCode::conflict) log_.failure(what, written.error());
   };
@@ -94,20 +97,20 @@ void TaskRows::note_requeue(const LiveTask& task) {
               [id = task.row.id](store::Transaction& tx) { return tx.tasks.requeue(id); });
 }
 
-void TaskRows::finish(LiveTaskPtr task, End end, std::function<void()> done) {
+void TaskRows::finish(LiveTaskPtr task, End end, store::Urgency urgency, std::function<void()> done) {
   auto shared = std::make_shared<const End>(std::move(end));
-  auto write = [this, task = std::move(task), shared, done = std::move(done)]() -> Task<void> {
-    return finish_until_durable(task, shared, done);
+  auto write = [this, task = std::move(task), shared, urgency, done = std::move(done)]() -> Task<void> {
+    return finish_until_durable(task, shared, urgency, done);
   };
   writes_.spawn(std::move(write));
 }
 
 // The end is shared and not copied for each attempt: an archive may have megabytes.
 Task<void> TaskRows::finish_until_durable(LiveTaskPtr task, std::shared_ptr<const End> end,
-                                          std::function<void()> done) {
+                                          store::Urgency urgency, std::function<void()> done) {
   for (bool is_first = true;; is_first = false) {
     auto work = [row = task->row, end](store::Transaction& tx) { return write_end(tx, row, *end); };
-    const auto written = co_await database_.transact(std::move(work));
+    const auto written = co_await database_.transact(std::move(work), urgency);
     if (written) break;
     if (is_first) log_.failure("end of a task not written, trying again", written.error());
     co_await clock_.sleep_for(retry_interval);

@@ -33,7 +33,7 @@ class TaskRows {
     std::optional<store::StreamRow> stream;
     Bytes records;  // of an archived stream
   };
-  void finish(LiveTaskPtr task, End end, std::function<void()> done);
+  void finish(LiveTaskPtr task, End end, store::Urgency urgency, std::function<void()> done);
 
   // Cancels what is being tried again and waits for the rest.
   Task<void> join();
@@ -41,7 +41,7 @@ class TaskRows {
  private:
   template <class Work>
   void write_later(const char* what, Work work);
-  Task<void> finish_until_durable(LiveTaskPtr task, std::shared_ptr<const End> end,
+  Task<void> finish_until_durable(LiveTaskPtr task, std::shared_ptr<const End> end, store::Urgency urgency,
                                   std::function<void()> done);
 
   AsyncClock& clock_;

@@ -135,7 +135,7 @@ store::IdempotencyRow TaskService::key_row(const LiveTask& task, IdempotencyKey 
 void TaskService::give_up(const LiveTaskPtr& task) {
   if (auto* link = needs_.registry.link_of(task->row.node)) needs_.courier.send_cancel(*task, *link);
   task->row.state = store::TaskState::failed;
-  task->changed.pulse();
+  task->note_change();
   task->saved.set();
   needs_.board.remove(task->row.id);
   needs_.board.wake_dispatcher();
@@ -152,9 +152,8 @@ Task<Result<store::TaskRow>> TaskService::load(TaskId id) {
 Task<Result<store::TaskRow>> TaskService::wait_ended(TaskId id, TimePoint deadline) {
   const auto task = needs_.board.find(id);
   if (!task) co_return co_await load(id);
-  while (!task->is_shown_final()) {
-    if (!co_await within(clock_, deadline, task->changed.wait_pulse())) break;
-  }
+  // One wait for the whole life: each that is cancelled costs an exception.
+  if (!task->is_shown_final()) co_await within(clock_, deadline, task->ended.wait());
   co_return task->shown();
 }
 
