@@ -33,6 +33,10 @@ class File {
   // sync. A failure (unavailable) means that bytes may be lost for good: never retry and claim.
   // Cancelling a caller leaves the sync to the others.
   virtual Task<Result<void>> sync() = 0;
+  // Hint: keep this much room ahead of the end, so that a small append changes bytes that the disk already
+  // holds and its sync need not write down a new length too. 0: none. Whoever opens the file after a crash
+  // may find zeros behind what was appended, as part of its size.
+  virtual void keep_room_ahead(std::uint64_t bytes) = 0;
   // Hint: nobody will read the first `up_to` bytes soon. Only synced bytes leave the cache.
   virtual void drop_cache(std::uint64_t up_to) = 0;
 };

@@ -31,8 +31,8 @@ std::unexpected<Error> system_failure(std::string_view step, const std::string& 
   return fail(code_of(error_number), fmt::format("{} {}: {}", step, path, std::strerror(error_number)));
 }
 
-// Writes all parts, however often the system takes only some of them. Gives the error number.
-int write_all(int fd, std::span<const ByteView> parts) {
+// Writes all parts at `place`, however often the system takes only some of them. Gives the error number.
+int write_all(int fd, std::uint64_t place, std::span<const ByteView> parts) {
   constexpr std::size_t parts_at_once = 64;
   std::size_t skip = 0;  // bytes of the first part that are written
   while (!parts.empty()) {
@@ -42,10 +42,11 @@ int write_all(int fd, std::span<const ByteView> parts) {
       const ByteView part = parts[i].substr(i == 0 ? skip : 0);
       vectors[i] = {.iov_base = const_cast<char*>(part.data()), .iov_len = part.size()};
     }
-    const ssize_t written = ::writev(fd, vectors, static_cast<int>(count));
+    const ssize_t written = ::pwritev(fd, vectors, static_cast<int>(count), static_cast<off_t>(place));
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) return errno;
     skip += static_cast<std::size_t>(written);
+    place += static_cast<std::uint64_t>(written);
     while (!parts.empty() && skip >= parts.front().size()) {
       skip -= parts.front().size();
       parts = parts.subspan(1);
@@ -60,6 +61,7 @@ class OpenFile final : public File {
       : descriptor_(std::make_shared<Descriptor>(fd)),
         path_(std::move(path)),
         size_(size),
+        allocated_(size),
         syncs_(std::move(worker), descriptor_, SyncWorker::Depth::data) {}
 
   std::uint64_t size() const override { return size_; }
@@ -67,14 +69,18 @@ class OpenFile final : public File {
   Result<Bytes> read_at(std::uint64_t offset, std::size_t count) override;
   Result<void> truncate(std::uint64_t size) override;
   Task<Result<void>> sync() override;
+  void keep_room_ahead(std::uint64_t bytes) override { room_ahead_ = bytes; }
   void drop_cache(std::uint64_t up_to) override;
 
  private:
   int fd() const { return descriptor_->number(); }
+  void make_room_for(std::uint64_t bytes);
 
   std::shared_ptr<Descriptor> descriptor_;
   std::string path_;
   std::uint64_t size_;
+  std::uint64_t allocated_;       // the file's length: zeros from size_ on
+  std::uint64_t room_ahead_ = 0;  // how far it is made longer at a time
   std::uint64_t dropped_ = 0;
   bool is_broken_ = false;  // a failed append could not be undone
   SyncQueue syncs_;
@@ -83,12 +89,35 @@ class OpenFile final : public File {
 Result<void> OpenFile::append(std::span<const ByteView> parts) {
   if (is_broken_)
     return fail(ErrorCode::unavailable, "append to " + path_ + ": an earlier failure could not be undone");
-  if (const int error_number = write_all(fd(), parts); error_number != 0) {
+  std::uint64_t more = 0;
+  for (const auto part : parts) more += part.size();
+  make_room_for(more);
+  if (const int error_number = write_all(fd(), size_, parts); error_number != 0) {
     is_broken_ = ::ftruncate(fd(), static_cast<off_t>(size_)) != 0;
+    allocated_ = size_;
     return system_failure("append to", path_, error_number);
   }
-  for (const auto part : parts) size_ += part.size();
+  size_ += more;
+  allocated_ = std::max(allocated_, size_);
   return {};
+}
+
+// Written and not only sized: else each sync would have to write down which blocks are in use by now. Without
+// the room, on a full disk, the append says itself whether it fits.
+void OpenFile::make_room_for(std::uint64_t bytes) {
+  static constexpr char zeros[64U << 10U] = {};
+  if (room_ahead_ == 0 || size_ + bytes <= allocated_) return;
+  const std::uint64_t wanted = size_ + bytes + room_ahead_;
+  std::uint64_t end = std::max(allocated_, size_ + bytes);
+  while (end < wanted) {
+    const ByteView block(zeros, std::min<std::uint64_t>(sizeof zeros, wanted - end));
+    if (write_all(fd(), end, {&block, 1}) != 0) {
+      static_cast<void>(::ftruncate(fd(), static_cast<off_t>(allocated_)));
+      return;
+    }
+    end += block.size();
+  }
+  allocated_ = end;
 }
 
 Result<Bytes> OpenFile::read_at(std::uint64_t offset, std::size_t count) {
@@ -110,7 +139,7 @@ Result<Bytes> OpenFile::read_at(std::uint64_t offset, std::size_t count) {
 Result<void> OpenFile::truncate(std::uint64_t size) {
   OUTHAUL_ASSERT(size <= size_);
   if (::ftruncate(fd(), static_cast<off_t>(size)) != 0) return system_failure("truncate", path_, errno);
-  size_ = size;
+  size_ = allocated_ = size;
   is_broken_ = false;
   return {};
 }
@@ -151,8 +180,7 @@ Result<std::string> FileDisk::path_of(const std::string& name) const {
 
 Result<std::unique_ptr<File>> FileDisk::open(const std::string& name, OpenMode mode) {
   OUTHAUL_TRY(path, path_of(name));
-  const int flags =
-      O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW | (mode == OpenMode::create ? O_CREAT | O_EXCL : 0);
+  const int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | (mode == OpenMode::create ? O_CREAT | O_EXCL : 0);
   const int fd = ::open(path.c_str(), flags, 0600);
   if (fd < 0) return system_failure("open", path, errno);
   struct stat status{};

@@ -11,6 +11,8 @@ namespace outhaul::stream {
 namespace {
 
 constexpr std::string_view name_prefix = "journal-";
+// Some hundreds of records: so often a sync costs more than the write itself.
+constexpr std::uint64_t room_ahead_bytes = 256U << 10U;
 // What a first start writes before anything can have been acknowledged.
 constexpr std::uint64_t empty_journal_bytes = journal_header_bytes + journal_frame_bytes;
 
@@ -116,6 +118,8 @@ Task<Result<void>> Journal::recover() {
     recovery_.cut_offset = contents.whole_bytes;
     recovery_.cut_bytes = loaded->bytes.size() - contents.whole_bytes;
     recovery_.reason = contents.cut_reason;
+  }
+  if (contents.whole_bytes < loaded->bytes.size()) {
     OUTHAUL_CO_CHECK(loaded->file->truncate(contents.whole_bytes));
   }
   OUTHAUL_CO_CHECK(replay(contents.frames));
@@ -195,7 +199,11 @@ Task<Result<void>> Journal::sync_current() {
   }
   current->synced = std::max(current->synced, size);
   durable_ = std::max(durable_, covered);
-  if (!std::exchange(current->is_established, true)) remove_files_before(current->generation);
+  if (!std::exchange(current->is_established, true)) {
+    remove_files_before(current->generation);
+    // Not before: a first file that a crash leaves with nothing but zeros would look damaged.
+    current->file->keep_room_ahead(room_ahead_bytes);
+  }
   co_return Result<void>();
 }
 

@@ -151,6 +151,8 @@ Result<JournalContents> parse_journal(ByteView file, std::uint64_t generation) {
   while (at < file.size()) {
     const auto found = frame_at(file, generation, at);
     if (!found) {
+      // Room that was kept ahead, or a last write that never reached the disk.
+      if (file.find_first_not_of('\0', at) == file.npos) break;
       if (is_damage(file, generation, at)) return corrupt(found.error().reason, at);
       contents.cut_reason = found.error().reason;
       break;

@@ -48,7 +48,7 @@ struct JournalFrame {
 struct JournalContents {
   std::vector<JournalFrame> frames;  // whole ones, without the checkpoint's mark; they point into the file
   bool checkpoint_is_whole = false;  // false: this file counts for nothing
-  std::uint64_t whole_bytes = 0;     // the file's length without a torn end
+  std::uint64_t whole_bytes = 0;     // the file's length without a torn end and without zeros kept ahead
   std::string cut_reason;            // empty: nothing is torn
 };
 

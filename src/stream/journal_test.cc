@@ -129,6 +129,33 @@ TEST_F(JournalTest, WhenTheFileIsCutAtAnyByte_ThenEveryWholeRecordIsKeptAndTheCu
   }
 }
 
+// Room that a FileDisk keeps ahead, which a killed process leaves behind.
+TEST_F(JournalTest, WhenTheFileEndsInZeros_ThenTheyAreNoCutAndAppendingGoesOnBeforeThem) {
+  add_durably(*start(), "first");
+  const std::size_t end = file().size();
+  file().append(300'000, '\0');
+
+  const auto process = start();
+  EXPECT_FALSE(process->journal->recovery().cut_offset.has_value());
+  EXPECT_EQ(process->journal->file_bytes(), end);
+  add_durably(*process, "second");
+
+  EXPECT_EQ(start()->owner.notes, (std::vector<Bytes>{"first", "second"}));
+}
+
+TEST_F(JournalTest, WhenARecordIsTornWithinZeros_ThenTheCutIsReported) {
+  add_durably(*start(), "first");
+  const std::size_t end = file().size();
+  add_durably(*start(), "second");
+  file().resize(file().size() - 1);
+  file().append(300'000, '\0');
+
+  const auto process = start();
+
+  EXPECT_EQ(process->owner.notes, std::vector<Bytes>{"first"});
+  EXPECT_EQ(process->journal->recovery().cut_offset, end);
+}
+
 TEST_F(JournalTest, WhenItsFirstFileIsCutWhileBeingMade_ThenItIsMadeAnew) {
   start();
   const Bytes whole = file();

@@ -47,6 +47,8 @@ class MemoryFile final : public File {
     co_return Result<void>();
   }
 
+  // A hint, and zeros at the end are what lose_power() may leave anyway.
+  void keep_room_ahead(std::uint64_t) override {}
   void drop_cache(std::uint64_t) override {}
 
  private:

@@ -45,6 +45,7 @@ class ScratchFile final : public File {
   }
 
   Task<Result<void>> sync() override { co_return Result<void>(); }
+  void keep_room_ahead(std::uint64_t) override {}
   void drop_cache(std::uint64_t up_to) override {
     if (content_->file) content_->file->drop_cache(std::min(up_to, content_->kept));
   }

@@ -113,6 +113,37 @@ TEST_P(DiskContract, WhenTruncated_ThenAppendingGoesOnThere) {
   EXPECT_EQ(*file->read_at(0, 100), "0123x");
 }
 
+TEST_P(DiskContract, WhenRoomIsKeptAhead_ThenSizeReadsAndCutsAreOfWhatWasAppended) {
+  const auto file = create("a");
+  file->keep_room_ahead(100'000);
+  for (int i = 0; i < 3; ++i)
+    ASSERT_TRUE(append(*file, Bytes(60'000, static_cast<char>('a' + i))).has_value());
+
+  EXPECT_EQ(file->size(), 180'000U);
+  EXPECT_EQ(*file->read_at(119'999, 2), "bc");
+  EXPECT_EQ(*file->read_at(179'999, 10), "c");
+  ASSERT_TRUE(file->truncate(4).has_value());
+  ASSERT_TRUE(append(*file, "x").has_value());
+  EXPECT_EQ(*file->read_at(0, 100), "aaaax");
+}
+
+// As a crash leaves it: the room that was kept ahead reads as zeros.
+TEST_P(DiskContract, WhenAFileWithRoomAheadIsOpenedAgain_ThenOnlyZerosFollowWhatWasAppended) {
+  {
+    const auto file = create("a");
+    file->keep_room_ahead(100'000);
+    ASSERT_TRUE(append(*file, "kept").has_value());
+    ASSERT_TRUE(run_task(io(), file->sync()).has_value());
+  }
+
+  const auto again = disk().open("a", OpenMode::existing);
+
+  ASSERT_TRUE(again.has_value());
+  const auto bytes = *(*again)->read_at(0, 1'000'000);
+  EXPECT_TRUE(bytes.starts_with("kept"));
+  EXPECT_EQ(bytes.find_first_not_of('\0', 4), Bytes::npos);
+}
+
 TEST_P(DiskContract, WhenAFileIsOpenedAgain_ThenItsBytesAreThere) {
   ASSERT_TRUE(append(*create("a"), "kept").has_value());
 
