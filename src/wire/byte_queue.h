@@ -1,9 +1,8 @@
 // ByteQueue: bytes in order, held in owned chunks so that neither end copies more than it must.
 #pragma once
 
-#include <deque>
-
 #include "base/bytes.h"
+#include "wire/queue.h"
 
 namespace outhaul::wire {
 
@@ -26,7 +25,7 @@ class ByteQueue {
   bool is_empty() const { return size_ == 0; }
 
  private:
-  std::deque<Bytes> chunks_;
+  Queue<Bytes> chunks_;
   std::size_t front_offset_ = 0;  // bytes of the first chunk that are gone
   std::size_t size_ = 0;
 };

@@ -2,12 +2,12 @@
 // mux_send.cc the order in which frames leave.
 #pragma once
 
-#include <deque>
 #include <optional>
 #include <unordered_map>
 
 #include "wire/byte_queue.h"
 #include "wire/mux.h"
+#include "wire/queue.h"
 
 namespace outhaul::wire {
 
@@ -107,11 +107,11 @@ class Mux::Impl {
   void schedule(ChannelId id, MuxChannel& channel);
   bool has_room(const MuxChannel& channel) const;
   void queue_signal(Bytes frame);
-  void take_queue(std::deque<Bytes>& queue, std::size_t& queued, Bytes& message, std::size_t max_bytes);
+  void take_queue(Queue<Bytes>& queue, std::size_t& queued, Bytes& message, std::size_t max_bytes);
   void take_whole_opens(Bytes& message, std::size_t max_bytes);
   bool take_open_part(Bytes& message, std::size_t max_bytes);
   void finish_open_sent(ChannelId id);
-  void take_ring(std::deque<ChannelId>& ring, Bytes& message, std::size_t max_bytes);
+  void take_ring(Queue<ChannelId>& ring, Bytes& message, std::size_t max_bytes);
   void take_channel(ChannelId id, MuxChannel& channel, Bytes& message, std::size_t max_bytes);
 
   const Side side_;
@@ -124,18 +124,18 @@ class Mux::Impl {
   std::uint64_t total_window_ = 0;
   std::uint64_t total_queued_ = 0;
 
-  std::deque<MuxEvent> events_;
+  Queue<MuxEvent> events_;
   std::optional<OpeningIn> opening_in_;
   Bytes control_in_;
 
   // Encoded frames, ready to be copied out.
-  std::deque<Bytes> control_out_;
+  Queue<Bytes> control_out_;
   std::size_t control_out_bytes_ = 0;
-  std::deque<Bytes> signals_out_;  // accept, refuse, credit, reset
+  Queue<Bytes> signals_out_;  // accept, refuse, credit, reset
   std::size_t signals_out_bytes_ = 0;
-  std::deque<OpeningOut> opens_out_;
-  std::deque<ChannelId> interactive_;
-  std::deque<ChannelId> others_;
+  Queue<OpeningOut> opens_out_;
+  Queue<ChannelId> interactive_;
+  Queue<ChannelId> others_;
 };
 
 }  // namespace outhaul::wire

@@ -70,8 +70,7 @@ Bytes Mux::Impl::take_output(std::size_t max_bytes) {
   return message;
 }
 
-void Mux::Impl::take_queue(std::deque<Bytes>& queue, std::size_t& queued, Bytes& message,
-                           std::size_t max_bytes) {
+void Mux::Impl::take_queue(Queue<Bytes>& queue, std::size_t& queued, Bytes& message, std::size_t max_bytes) {
   while (!queue.empty() && message.size() + queue.front().size() <= max_bytes) {
     queued -= queue.front().size();
     message.append(queue.front());
@@ -112,7 +111,7 @@ void Mux::Impl::finish_open_sent(ChannelId id) {
   schedule(id, *channel);
 }
 
-void Mux::Impl::take_ring(std::deque<ChannelId>& ring, Bytes& message, std::size_t max_bytes) {
+void Mux::Impl::take_ring(Queue<ChannelId>& ring, Bytes& message, std::size_t max_bytes) {
   // Room for a header and one byte; each turn takes one frame at most and gives the turn away.
   while (!ring.empty() && message.size() + frame_header_bytes < max_bytes) {
     const auto id = ring.front();

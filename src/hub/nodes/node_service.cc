@@ -1,10 +1,16 @@
 #include "hub/nodes/node_service.h"
 
+#include "base/free_memory.h"
+
 namespace outhaul::hub {
 namespace {
 
 // Load and attachment are in memory; a minute of `last_seen` is all that a crash may take.
 constexpr Duration sighting_interval = std::chrono::minutes(1);
+
+// What a handshake needs for a moment lies between what sessions keep, so the allocator returns little of it
+// by itself.
+constexpr std::uint64_t attachments_per_tidying = 128;
 
 using Sightings = std::vector<std::pair<NodeId, store::NodeSighting>>;
 
@@ -70,6 +76,7 @@ Task<void> NodeService::shake_hands(std::unique_ptr<transport::Carrier> carrier)
   auto& live = *session;
   live_.emplace(live.id(), std::move(session));
   sessions_.spawn([this, &live] { return serve(live); });
+  if (++attachments_ % attachments_per_tidying == 0) give_back_free_memory();
 }
 
 Task<void> NodeService::serve(NodeSession& session) {

@@ -70,6 +70,7 @@ class NodeService {
   Needs needs_;
   // Not in the frames of their coroutines: those may be destroyed in any order when the process ends.
   std::map<SessionId, std::unique_ptr<NodeSession>> live_;
+  std::uint64_t attachments_ = 0;
   TaskGroup handshakes_;
   TaskGroup sessions_;
 };
