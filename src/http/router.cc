@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 
 #include "base/assert.h"
 #include "http/problem.h"
@@ -9,6 +10,8 @@
 
 namespace outhaul::http {
 namespace {
+
+using Segments = std::vector<std::string_view>;
 
 bool is_placeholder(std::string_view segment) { return segment.starts_with('{'); }
 
@@ -28,14 +31,14 @@ std::string shape_of(const Route& route) {
   return shape;
 }
 
-bool matches(const std::vector<std::string_view>& pattern, const std::vector<std::string_view>& path) {
+bool matches(const Segments& pattern, const Segments& path) {
   return std::ranges::equal(pattern, path, [](std::string_view expected, std::string_view sent) {
     return is_placeholder(expected) ? !sent.empty() : expected == sent;
   });
 }
 
 // True when `a` says more than `b` at the first segment in which one is literal and the other is not.
-bool is_more_literal(const std::vector<std::string_view>& a, const std::vector<std::string_view>& b) {
+bool is_more_literal(const Segments& a, const Segments& b) {
   for (std::size_t i = 0; i < a.size(); ++i) {
     if (is_placeholder(a[i]) != is_placeholder(b[i])) return is_placeholder(b[i]);
   }
@@ -51,25 +54,27 @@ struct Match {
   std::set<std::string_view> allowed;  // methods of the path, when its route is null
 };
 
-Match find_match(const std::vector<Route>& routes, Method method, const std::vector<std::string_view>& path) {
+Match find_match(const std::vector<Route>& routes, std::span<const Segments> patterns, Method method,
+                 const Segments& path) {
   Match match;
-  std::vector<std::string_view> best;
-  for (const auto& route : routes) {
-    const auto pattern = split_path(route.pattern);
+  const Segments* best = nullptr;
+  for (std::size_t i = 0; i < routes.size(); ++i) {
+    const auto& route = routes[i];
+    const auto& pattern = patterns[i];
     if (!matches(pattern, path)) continue;
     match.allowed.insert(name_of(route.method));
     if (route.method == Method::get) match.allowed.insert(name_of(Method::head));
     if (!answers(route, method)) continue;
-    if (match.route != nullptr && !is_more_literal(pattern, best)) continue;
+    if (match.route != nullptr && !is_more_literal(pattern, *best)) continue;
     match.route = &route;
-    best = pattern;
+    best = &pattern;
   }
   return match;
 }
 
 using PathValues = std::map<std::string, std::string, std::less<>>;
 
-Result<PathValues> read_values(std::string_view pattern, const std::vector<std::string_view>& path) {
+Result<PathValues> read_values(std::string_view pattern, const Segments& path) {
   PathValues values;
   const auto segments = split_path(pattern);
   for (std::size_t i = 0; i < segments.size(); ++i) {
@@ -98,13 +103,14 @@ Router::Router(std::vector<Route> routes) : routes_(std::move(routes)) {
     OUTHAUL_ASSERT(route.pattern.starts_with('/') && route.handler);
     OUTHAUL_ASSERT(std::ranges::all_of(split_path(route.pattern), is_legal_segment));
     OUTHAUL_ASSERT(shapes.insert(shape_of(route)).second && names.insert(route.name).second);
+    patterns_.push_back(split_path(route.pattern));
   }
 }
 
 Task<void> Router::dispatch(RequestContext& context) const {
   const auto& request = context.request();
   const auto path = split_path(request.path);
-  const auto match = find_match(routes_, request.method, path);
+  const auto match = find_match(routes_, patterns_, request.method, path);
   if (match.route != nullptr) {
     auto values = read_values(match.route->pattern, path);
     if (!values) {

@@ -31,6 +31,7 @@ class Router {
 
  private:
   std::vector<Route> routes_;
+  std::vector<std::vector<std::string_view>> patterns_;  // of the same routes, in segments
 };
 
 }  // namespace outhaul::http

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -81,9 +82,6 @@ void apply_limits(Child& child) {
       give_up(child, SpawnStage::limits);
     }
   }
-  // A nicer value is always granted; one that is not must not stop the work.
-  errno = 0;
-  if (plan.nice != 0 && nice(plan.nice) == -1 && errno != 0) errno = 0;
 }
 
 int run_child(void* argument) {
@@ -162,6 +160,17 @@ clone_args make_clone_args(const SpawnPlan& plan, char* stack) {
   return arguments;
 }
 
+// Not by the child itself: we wait until it has executed the program, and one that is nice already is put off
+// for whoever is busy, so that nothing else would start meanwhile. By its group, for it may have children by
+// now. A nicer value is always granted; one that is not must not stop the work.
+void make_nice(pid_t process, int more) {
+  if (more == 0) return;
+  const auto id = static_cast<id_t>(process);
+  const int wanted = getpriority(PRIO_PROCESS, 0) + more;
+  // The group may not be there yet where the child runs beside us.
+  if (setpriority(PRIO_PGRP, id, wanted) != 0) setpriority(PRIO_PROCESS, id, wanted);
+}
+
 }  // namespace
 
 SpawnOutcome spawn_program(const SpawnPlan& plan) {
@@ -171,7 +180,10 @@ SpawnOutcome spawn_program(const SpawnPlan& plan) {
   const long result = clone_onto_stack(arguments, run_child, &child);
   if (result < 0) return {-1, static_cast<int>(-result), SpawnStage::resources};
   const auto process = static_cast<pid_t>(result);
-  if (child.outcome.error == 0) return {process, 0, SpawnStage::none};
+  if (child.outcome.error == 0) {
+    make_nice(process, plan.nice);
+    return {process, 0, SpawnStage::none};
+  }
   while (waitpid(process, nullptr, 0) < 0 && errno == EINTR) {
   }
   return child.outcome;

@@ -32,7 +32,11 @@ void AckBatch::note_complete(v1::StreamPosition position) {
 Task<void> AckBatch::run(NodeLink& link) {
   while (true) {
     co_await dirty_.wait();
-    co_await within(clock_, clock_.now() + interval, urgent_.wait());
+    if (complete_.empty()) {
+      co_await within(clock_, clock_.now() + interval, urgent_.wait());
+    } else {
+      co_await clock_.sleep_for(gathering);
+    }
     dirty_.reset();
     urgent_.reset();
     v1::Control control;

@@ -19,6 +19,8 @@ class AckBatch {
  public:
   // A stream that grows is acknowledged at least so often, and when so much came since.
   static constexpr Duration interval = std::chrono::milliseconds(500);
+  // Streams that are complete are only waiting to be forgotten: those of one moment share a message.
+  static constexpr Duration gathering = std::chrono::milliseconds(5);
   static constexpr std::uint64_t urgent_bytes = 4U << 20U;
 
   AckBatch(const Executor& executor, AsyncClock& clock, stream::StreamStore& streams)

@@ -62,11 +62,10 @@ Task<void> Courier::offer(LiveTaskPtr task, NodeLink& link) {
   open.set_interactive(task->spec.is_interactive);
   auto channel = link.open(*target, std::move(open));
   if (!channel) co_return settle_refusal(task, link, channel.error());
+  // Nothing follows the envelope, so our end leaves in the same message.
+  channel->finish();
   const auto answer = co_await channel->accepted();
-  if (answer) {
-    channel->finish();
-    co_return note_accepted(task, link);
-  }
+  if (answer) co_return note_accepted(task, link);
   settle_refusal(task, link, answer.error());
 }
 

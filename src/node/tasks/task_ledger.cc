@@ -1,7 +1,5 @@
 #include "node/tasks/task_ledger.h"
 
-#include <algorithm>
-
 #include "base/assert.h"
 #include "base/planted_fault.h"
 #include "stream/little_endian.h"
@@ -149,7 +147,7 @@ const TaskEntry* TaskLedger::find_by_stream(const StreamId& stream) const {
   return found == by_stream_.end() ? nullptr : find(found->second);
 }
 
-bool TaskLedger::is_done(const TaskId& task) const { return std::ranges::find(done_, task) != done_.end(); }
+bool TaskLedger::is_done(const TaskId& task) const { return is_done_.contains(task); }
 
 TaskEntry& TaskLedger::entry_of(const TaskId& task) {
   const auto found = tasks_.find(task);
@@ -169,8 +167,10 @@ void TaskLedger::finish(const TaskId& task) {
     by_stream_.erase(found->second.spec.stream_id);
     tasks_.erase(found);
   }
-  done_.push_back(task);
-  if (done_.size() > max_remembered) done_.pop_front();
+  if (is_done_.insert(task).second) done_.push_back(task);
+  if (done_.size() <= max_remembered) return;
+  is_done_.erase(done_.front());
+  done_.pop_front();
 }
 
 bool TaskLedger::owns(JournalType type) const { return gate_type <= type && type <= admitted_type; }
@@ -224,7 +224,7 @@ Result<void> TaskLedger::replay_change(JournalType type, ByteView payload) {
   if (!task) return damaged("task id");
   if (type == done_type) {
     finish(*task);
-    if (OUTHAUL_FAULT("nonce_forgotten")) done_.pop_back();
+    if (OUTHAUL_FAULT("nonce_forgotten")) is_done_.erase(*task);
     return {};
   }
   const auto found = tasks_.find(*task);

@@ -7,6 +7,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "base/ids.h"
@@ -103,7 +104,9 @@ class TaskLedger final : public stream::JournalOwner {
   wire::TaskGate& gate_;
   std::map<TaskId, TaskEntry> tasks_;
   std::map<StreamId, TaskId> by_stream_;
-  std::deque<TaskId> done_;  // the oldest first
+  // What is_done() knows, the oldest first and by its id.
+  std::deque<TaskId> done_;
+  std::set<TaskId> is_done_;
   Life life_;
 };
 
