@@ -29,6 +29,8 @@ class TableFiles final : public ProgramFiles {
     const auto link = links.find(path);
     return link == links.end() ? path : link->second;
   }
+  std::optional<std::string> identity(const std::string& path) const override { return path; }
+  std::vector<std::string> script_line(const std::string&) const override { return {}; }
   std::optional<std::string> sha256(const std::string& path) const override { return programs.at(path); }
 
  private:

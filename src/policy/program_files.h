@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace outhaul::policy {
 
@@ -19,6 +20,11 @@ class ProgramFiles {
   // The absolute path without links; a last part that does not exist (yet) is kept. Empty when what is before
   // it does not exist either, or is no directory.
   virtual std::optional<std::string> real_path(const std::string& path) const = 0;
+  // Which file or directory stands at a path without links: another text once another one stands there.
+  // Empty: nothing.
+  virtual std::optional<std::string> identity(const std::string& path) const = 0;
+  // The words after `#!` when the file begins so.
+  virtual std::vector<std::string> script_line(const std::string& path) const = 0;
   // Of the whole content, 64 hex digits. Empty: it cannot be read.
   virtual std::optional<std::string> sha256(const std::string& path) const = 0;
 };
