@@ -1,13 +1,13 @@
 // clang-format off: one action a line, so that a diff shows what changed.
 // OUTHAUL_AUDIT(name, word, OCSF class, OCSF activity): every kind of audit entry, with its class and activity in
-// OCSF 1.3 (https://schema.ocsf.io/1.3.0): 1007 process activity, 1008 event log activity, 3001 account change,
+// OCSF 1.3 (https://github.com/ocsf/ocsf-schema/tree/v1.3.0): 1007 process activity, 1008 event log activity, 3001 account change,
 // 3002 authentication, 3003 authorize session, 3004 entity management, 6002 application lifecycle, 6003 API
 // activity; 99 is "other".
 // No include guard: read several times with different definitions of OUTHAUL_AUDIT. Words are never reused.
 
 // The log itself
-OUTHAUL_AUDIT(log_opened, "log.opened", 1008, 6)
 OUTHAUL_AUDIT(log_restored, "log.restored", 1008, 99)
+OUTHAUL_AUDIT(log_key_changed, "log.key_changed", 1008, 99)
 OUTHAUL_AUDIT(log_cut, "log.cut", 1008, 99)
 OUTHAUL_AUDIT(log_damaged, "log.damaged", 1008, 99)
 OUTHAUL_AUDIT(log_exported, "log.exported", 1008, 3)
