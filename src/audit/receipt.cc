@@ -137,6 +137,15 @@ Result<Receipt> open_receipt(ByteView envelope) {
   return std::move(receipt);
 }
 
+Result<Receipt> open_receipt(ByteView envelope, const crypto::VerifyKey& key) {
+  OUTHAUL_TRY(parsed, parse_signed(envelope));
+  const bool is_signed =
+      parsed.payload_type == receipt_payload_type && parsed.signatures.size() == 1 &&
+      key.verify(crypto::pae(parsed.payload_type, parsed.payload), parsed.signatures[0].signature);
+  if (!is_signed) return fail(ErrorCode::task_signature_invalid, "receipt: not signed by its node's key");
+  return parse_receipt(parsed.payload);
+}
+
 Result<Receipt> assume_receipt(ByteView envelope) {
   OUTHAUL_TRY(parsed, parse_signed(envelope));
   if (parsed.payload_type != receipt_payload_type) return violation("receipt: another type of payload");

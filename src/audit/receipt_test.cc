@@ -61,6 +61,7 @@ TEST_F(ReceiptTest, WhenSignedByItsNode_ThenItHoldsWithNothingButTheAuthority) {
 
   ASSERT_TRUE(opened.has_value()) << opened.error().what();
   EXPECT_EQ(*opened, receipt);
+  EXPECT_EQ(open_receipt(sign_receipt(receipt, key()), node.signing_key().verify_key()).value(), receipt);
   const crypto::Certificate authorities[] = {deployment.certificate()};
   EXPECT_TRUE(verify_receipt_signer(*opened, authorities).has_value());
   EXPECT_TRUE(match_result(*opened, result_for(receipt)).has_value());
@@ -78,6 +79,8 @@ TEST_F(ReceiptTest, WhenAnyByteIsChanged_ThenItDoesNotHold) {
 
     const auto opened = open_receipt(changed);
 
+    const auto by_key = open_receipt(changed, node.signing_key().verify_key());
+    if (by_key) EXPECT_EQ(*by_key, receipt);
     // A byte outside of what is signed may be a hint that nobody needs; what is said stays the same.
     if (opened) EXPECT_EQ(*opened, receipt);
     if (opened) EXPECT_TRUE(verify_receipt_signer(*opened, authorities).has_value());
@@ -98,6 +101,8 @@ TEST_F(ReceiptTest, WhenTheSignerIsSomebodyElse_ThenItIsRefused) {
   const auto genuine = open_receipt(sign_receipt(sample(), key()));
 
   EXPECT_EQ(impersonated.error().code(), ErrorCode::task_signature_invalid);
+  EXPECT_FALSE(
+      open_receipt(sign_receipt(sample(), key()), other_node.signing_key().verify_key()).has_value());
   ASSERT_TRUE(by_other.has_value());
   EXPECT_EQ(verify_receipt_signer(*by_other, authorities).error().code(), ErrorCode::certificate_invalid);
   EXPECT_EQ(verify_receipt_signer(*genuine, others).error().code(), ErrorCode::certificate_invalid);
