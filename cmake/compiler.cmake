@@ -10,9 +10,15 @@ set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
 
 # -g1 keeps line numbers in traces and halves the objects of full debug information.
 add_compile_options(-g1 -ffunction-sections -fdata-sections -fstack-protector-strong)
-# mold links in a tenth of a second; lld is the second choice where a distribution has no mold.
+# mold links in a tenth of a second. lld is the choice where a distribution has no mold, and for sanitized programs: there
+# mold takes members of an archive that nothing refers to, and then misses what those need.
 find_program(OUTHAUL_MOLD mold)
-add_link_options(-fuse-ld=$<IF:$<BOOL:${OUTHAUL_MOLD}>,mold,lld-19> -Wl,--gc-sections -Wl,-z,relro -Wl,-z,now)
+if(OUTHAUL_MOLD AND NOT OUTHAUL_SANITIZE)
+  set(OUTHAUL_LINKER mold)
+else()
+  set(OUTHAUL_LINKER lld-19)
+endif()
+add_link_options(-fuse-ld=${OUTHAUL_LINKER} -Wl,--gc-sections -Wl,-z,relro -Wl,-z,now)
 
 if(OUTHAUL_SANITIZE STREQUAL "address")
   # fuzzer-no-link: the coverage that tests/fuzz needs, for all code below it.

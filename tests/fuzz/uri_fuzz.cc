@@ -22,7 +22,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     OUTHAUL_ASSERT(again && again->authority() == url->authority());
   }
   if (const auto address = http::parse_listen_address(text)) {
-    OUTHAUL_ASSERT(http::parse_listen_address(address->text()) == *address);
+    const auto again = http::parse_listen_address(address->text());
+    OUTHAUL_ASSERT(again && *again == *address);
   }
   const bool has_control =
       std::ranges::any_of(text, [](char c) { return (c >= 0 && c < 0x20) || c == 0x7f; });
