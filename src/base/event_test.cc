@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+#include <stdexcept>
+#include <string>
+
 #include "base/task_group.h"
 #include "base/within.h"
 #include "testing/manual_clock.h"
@@ -132,6 +136,89 @@ TEST_F(WithinTest, WhenTheDeadlineComesFirst_ThenTheTaskIsCancelled) {
   EXPECT_EQ(outcome_, false);
   event_.set();
   EXPECT_EQ(run_ready(io_), 0U);
+}
+
+TEST_F(WithinTest, WhenTheDeadlineHasPassed_ThenWhatNeedsNoWaitStillCounts) {
+  event_.set();
+  wait_within(-1s);
+
+  EXPECT_EQ(outcome_, true);
+}
+
+TEST_F(WithinTest, WhenTheDeadlineHasPassed_ThenAWaitIsCancelledAtOnce) {
+  wait_within(-1s);
+
+  EXPECT_EQ(outcome_, false);
+}
+
+TEST_F(WithinTest, WhenTheTaskGivesAValueAtTheDeadline_ThenTheValueIsKept) {
+  std::optional<int> value;
+  group_.spawn([this, &value]() -> Task<void> {
+    const auto body = [](Event& event) -> Task<int> {
+      co_await event.wait();
+      co_return 7;
+    };
+    value = co_await within(clock_, clock_.now() + 30s, body(event_));
+  });
+  run_ready(io_);
+
+  event_.set();
+  clock_.advance(30s);
+  run_ready(io_);
+
+  EXPECT_EQ(value, 7);
+}
+
+TEST_F(WithinTest, WhenTheTaskThrows_ThenTheFailureIsTheWholes) {
+  std::string heard;
+  group_.spawn([this, &heard]() -> Task<void> {
+    const auto body = []() -> Task<int> { throw std::runtime_error("a bug"); };
+    try {
+      co_await within(clock_, clock_.now() + 30s, body());
+    } catch (const std::runtime_error& failure) {
+      heard = failure.what();
+    }
+    co_return;
+  });
+  run_ready(io_);
+
+  EXPECT_EQ(heard, "a bug");
+}
+
+TEST_F(WithinTest, WhenItIsOver_ThenALaterCancellationReachesTheNextWait) {
+  group_.spawn([this]() -> Task<void> {
+    co_await within(clock_, clock_.now() + 30s, event_.wait_pulse());
+    co_await event_.wait();
+    ++woken_;
+  });
+  run_ready(io_);
+  event_.pulse();
+  run_ready(io_);
+
+  group_.cancel();
+  run_ready(io_);
+
+  EXPECT_TRUE(group_.is_idle());
+  EXPECT_EQ(woken_, 0);
+}
+
+TEST_F(WithinTest, WhenTwoAreNested_ThenTheNearerDeadlineEndsOnlyItsOwn) {
+  std::optional<bool> inner;
+  std::optional<bool> outer;
+  group_.spawn([&]() -> Task<void> {
+    const auto body = [&]() -> Task<void> {
+      inner = co_await within(clock_, clock_.now() + 10s, event_.wait());
+    };
+    outer = co_await within(clock_, clock_.now() + 30s, body());
+  });
+  run_ready(io_);
+
+  clock_.advance(10s);
+  run_ready(io_);
+
+  EXPECT_EQ(inner, false);
+  EXPECT_EQ(outer, true);
+  EXPECT_EQ(clock_.sleepers(), 0U);
 }
 
 TEST_F(WithinTest, WhenTheWholeIsCancelled_ThenNeitherOutcomeIsReported) {

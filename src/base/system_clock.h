@@ -9,7 +9,8 @@ class SystemClock final : public AsyncClock {
  public:
   TimePoint now() const override { return std::chrono::steady_clock::now(); }
   WallTime wall_now() const override;
-  Task<void> sleep_until(TimePoint when) override;
+  std::unique_ptr<Alarm> alarm_at(TimePoint when, const Executor& strand,
+                                  std::function<void()> ring) override;
 };
 
 }  // namespace outhaul

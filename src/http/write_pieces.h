@@ -38,6 +38,7 @@ class WritePieces {
     std::size_t size = 0;
     for (auto piece = first; piece != pieces_.end(); ++piece) {
       const auto part = piece->substr(0, scratch.size() - size);
+      if (part.empty()) continue;  // memcpy takes no null, however few bytes it shall copy
       std::memcpy(scratch.data() + size, part.data(), part.size());
       size += part.size();
     }

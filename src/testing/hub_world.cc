@@ -8,6 +8,7 @@
 #include "hub/accounts/account_service.h"
 #include "hub/nodes/enrolment.h"
 #include "stream/record_decoder.h"
+#include "testing/mortal_context.h"
 
 namespace outhaul::testing {
 namespace {
@@ -17,12 +18,6 @@ constexpr Duration longest_wait = std::chrono::hours(1);
 class QuietSink final : public LogSink {
  public:
   void write(std::string_view) override {}
-};
-
-class Context : public asio::io_context {
- public:
-  Context() : asio::io_context(1) {}
-  void destroy_operations() { shutdown(); }
 };
 
 hub::HubSettings make_settings() {
@@ -43,7 +38,7 @@ struct HubWorld::Life {
             std::move(keys)),
         group(io.get_executor()) {}
 
-  Context io;
+  MortalContext io;
   QuietSink sink;
   Log log;
   store::MemoryDatabase database;

@@ -1,39 +1,48 @@
 #include "testing/manual_clock.h"
 
-#include <boost/asio/this_coro.hpp>
+#include <boost/asio/post.hpp>
+#include <utility>
 
 namespace outhaul::testing {
 
-// One sleeping coroutine; lives in its frame and leaves the list with it, however the frame ends.
-struct ManualClock::Sleeper {
-  Sleeper(Sleepers& list, TimePoint when, const Executor& executor)
-      : awake(executor), sleepers(list), place(list.emplace(when, this)) {}
-  Sleeper(const Sleeper&) = delete;
-  Sleeper& operator=(const Sleeper&) = delete;
-  ~Sleeper() {
-    if (place) sleepers.erase(*place);
+// One alarm that is set; leaves the list when it rings or is dropped.
+class ManualClock::Sleeper final : public AsyncClock::Alarm {
+ public:
+  Sleeper(Sleepers& list, const Executor& strand, std::function<void()> ring)
+      : strand_(strand), ring_(std::make_shared<std::function<void()>>(std::move(ring))), sleepers_(list) {}
+  ~Sleeper() override {
+    if (place_) sleepers_.erase(*place_);
   }
-  void wake() {
-    sleepers.erase(*place);
-    place.reset();
-    awake.set();
+  void wait_until(TimePoint when) { place_ = sleepers_.emplace(when, this); }
+  void ring() {
+    if (place_) sleepers_.erase(*std::exchange(place_, std::nullopt));
+    asio::post(strand_, [alive = std::weak_ptr(ring_)] {
+      if (const auto ringing = alive.lock()) (*ringing)();
+    });
   }
 
-  Event awake;
-  Sleepers& sleepers;
-  std::optional<Sleepers::iterator> place;  // empty once woken
+ private:
+  Executor strand_;
+  std::shared_ptr<std::function<void()>> ring_;
+  Sleepers& sleepers_;
+  std::optional<Sleepers::iterator> place_;  // empty once it has rung
 };
 
-Task<void> ManualClock::sleep_until(TimePoint when) {
-  if (when <= now_) co_return;
-  Sleeper sleeper(sleepers_, when, co_await asio::this_coro::executor);
-  co_await sleeper.awake.wait();
+std::unique_ptr<AsyncClock::Alarm> ManualClock::alarm_at(TimePoint when, const Executor& strand,
+                                                         std::function<void()> ring) {
+  auto alarm = std::make_unique<Sleeper>(sleepers_, strand, std::move(ring));
+  if (when <= now_) {
+    alarm->ring();
+  } else {
+    alarm->wait_until(when);
+  }
+  return alarm;
 }
 
 void ManualClock::advance(Duration span) {
   now_ += span;
   wall_now_ = wall_now_ + span;
-  while (!sleepers_.empty() && sleepers_.begin()->first <= now_) sleepers_.begin()->second->wake();
+  while (!sleepers_.empty() && sleepers_.begin()->first <= now_) sleepers_.begin()->second->ring();
 }
 
 std::optional<TimePoint> ManualClock::next_wake() const {

@@ -1,5 +1,5 @@
-// ManualClock: an AsyncClock that moves only when a test says so. Waking is a signal: after advance()
-// the test drains its io_context (run_ready) to let the woken coroutines go on.
+// ManualClock: an AsyncClock that moves only when a test says so. advance() rings the alarms that are due;
+// after it the test drains its io_context (run_ready) to let the woken coroutines go on.
 // Runs on one thread. Outlives the io_context whose coroutines sleep on it.
 #pragma once
 
@@ -10,7 +10,6 @@
 #include <boost/asio/io_context.hpp>
 
 #include "base/async_clock.h"
-#include "base/event.h"
 
 namespace outhaul::testing {
 
@@ -23,7 +22,8 @@ class ManualClock final : public AsyncClock {
 
   TimePoint now() const override { return now_; }
   WallTime wall_now() const override { return wall_now_; }
-  Task<void> sleep_until(TimePoint when) override;
+  std::unique_ptr<Alarm> alarm_at(TimePoint when, const Executor& strand,
+                                  std::function<void()> ring) override;
 
   // Moves both clocks on and wakes, in the order of their times, all sleepers that are due. A woken
   // coroutine that sleeps again counts from the new time: advance in steps where that matters.
@@ -36,7 +36,7 @@ class ManualClock final : public AsyncClock {
   std::optional<TimePoint> next_wake() const;
 
  private:
-  struct Sleeper;
+  class Sleeper;
   using Sleepers = std::multimap<TimePoint, Sleeper*>;
 
   TimePoint now_{};

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/task_group.h"
+#include "testing/mortal_context.h"
 
 namespace outhaul::testing {
 namespace {
@@ -71,16 +72,14 @@ TEST_F(ManualClockTest, WhenASleeperIsCancelled_ThenItLeavesTheList) {
   EXPECT_EQ(clock_.next_wake(), std::nullopt);
 }
 
-TEST(ManualClock, WhenTheIoContextDiesWithItsFrames_ThenNoSleeperIsLeftBehind) {
+TEST(ManualClock, WhenAProcessDiesWithItsFrames_ThenNoSleeperIsLeftBehind) {
   ManualClock clock;
-  {
-    auto io = std::make_unique<asio::io_context>();
-    TaskGroup group(io->get_executor());
-    group.spawn([&clock]() -> Task<void> { co_await clock.sleep_for(1h); });
-    run_ready(*io);
+  MortalContext io;
+  TaskGroup group(io.get_executor());
+  group.spawn([&clock]() -> Task<void> { co_await clock.sleep_for(1h); });
+  run_ready(io);
 
-    io.reset();
-  }
+  io.destroy_operations();
 
   EXPECT_EQ(clock.sleepers(), 0U);
 }

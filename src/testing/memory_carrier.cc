@@ -76,21 +76,30 @@ class MemoryCarrier final : public transport::Carrier {
 }  // namespace
 
 void MemoryLinkControl::cut() {
-  for (auto& queue : link_->on_the_way) queue.clear();
-  link_->break_link();
+  const auto link = link_.lock();
+  if (!link) return;
+  for (auto& queue : link->on_the_way) queue.clear();
+  link->break_link();
 }
 
 void MemoryLinkControl::set_half_open(bool is_half_open) {
-  link_->is_half_open = is_half_open;
-  link_->changed.pulse();
+  const auto link = link_.lock();
+  if (!link) return;
+  link->is_half_open = is_half_open;
+  link->changed.pulse();
 }
 
 void MemoryLinkControl::set_held(bool is_held) {
-  link_->is_held = is_held;
-  link_->changed.pulse();
+  const auto link = link_.lock();
+  if (!link) return;
+  link->is_held = is_held;
+  link->changed.pulse();
 }
 
-std::size_t MemoryLinkControl::messages_sent() const { return link_->sent; }
+std::size_t MemoryLinkControl::messages_sent() const {
+  const auto link = link_.lock();
+  return link ? link->sent : 0;
+}
 
 MemoryCarriers make_memory_carriers(const Executor& executor, std::string node_uri, Bytes hub_spki) {
   auto link = std::make_shared<MemoryLink>(executor);

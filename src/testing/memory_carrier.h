@@ -12,10 +12,10 @@ namespace outhaul::testing {
 
 struct MemoryLink;
 
-// The link between two ends, in the hand of a test.
+// The link between two ends, in the hand of a test. Of a link whose ends are gone nothing can be asked.
 class MemoryLinkControl {
  public:
-  explicit MemoryLinkControl(std::shared_ptr<MemoryLink> link) : link_(std::move(link)) {}
+  explicit MemoryLinkControl(const std::shared_ptr<MemoryLink>& link) : link_(link) {}
   // Both ends fail with `unavailable`; messages on the way are lost.
   void cut();
   // From now on messages vanish without a sign, in both directions; until(false) lets later ones through.
@@ -25,8 +25,8 @@ class MemoryLinkControl {
   std::size_t messages_sent() const;
 
  private:
-  // Shared with the two ends, which a test may destroy in any order.
-  std::shared_ptr<MemoryLink> link_;
+  // The two ends own it: it must not outlive their io_context.
+  std::weak_ptr<MemoryLink> link_;
 };
 
 struct MemoryCarriers {

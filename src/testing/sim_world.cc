@@ -2,11 +2,7 @@
 
 #include <algorithm>
 
-#include <boost/asio/as_tuple.hpp>
-#include <boost/asio/steady_timer.hpp>
-#include <boost/asio/this_coro.hpp>
-#include <boost/asio/use_awaitable.hpp>
-#include <boost/system/system_error.hpp>
+#include <boost/asio/post.hpp>
 
 #include "base/assert.h"
 
@@ -55,29 +51,20 @@ void SimWorld::trace(std::string_view what) {
   mix('\n');
 }
 
-Task<void> SimClock::sleep_until(TimePoint when) {
-  if (when <= world_.now()) co_return;
-  // The event may outlive the sleeper (cancelled, or destroyed in a crash): it finds it through `alive`.
-  struct Sleeper {
-    explicit Sleeper(const Executor& executor) : timer(executor, asio::steady_timer::time_point::max()) {}
-    asio::steady_timer timer;
-    bool has_woken = false;
+std::unique_ptr<AsyncClock::Alarm> SimClock::alarm_at(TimePoint when, const Executor& strand,
+                                                      std::function<void()> ring) {
+  // The event may outlive the alarm (dropped, or destroyed in a crash): it finds it through `alive`.
+  struct SimAlarm final : Alarm {
+    explicit SimAlarm(std::function<void()> action)
+        : ring(std::make_shared<std::function<void()>>(std::move(action))) {}
+    std::shared_ptr<std::function<void()>> ring;
   };
-  const auto sleeper = std::make_shared<Sleeper>(co_await asio::this_coro::executor);
-  const auto wake = [alive = std::weak_ptr<Sleeper>(sleeper)] {
-    if (const auto waiting = alive.lock()) {
-      waiting->has_woken = true;
-      waiting->timer.cancel();
-    }
+  auto alarm = std::make_unique<SimAlarm>(std::move(ring));
+  const auto call = [alive = std::weak_ptr(alarm->ring)] {
+    if (const auto ringing = alive.lock()) (*ringing)();
   };
-  world_.at(when, process_, wake);
-  while (!sleeper->has_woken) {
-    co_await sleeper->timer.async_wait(asio::as_tuple(asio::use_awaitable));
-    const auto state = co_await asio::this_coro::cancellation_state;
-    if (state.cancelled() != asio::cancellation_type::none) {
-      throw boost::system::system_error(asio::error::operation_aborted);
-    }
-  }
+  world_.at(when, process_, [strand, call] { asio::post(strand, call); });
+  return alarm;
 }
 
 std::shared_ptr<SimProcess> SimProcess::make(SimWorld& world, std::string name,

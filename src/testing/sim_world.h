@@ -14,9 +14,8 @@
 #include <string_view>
 #include <utility>
 
-#include <boost/asio/io_context.hpp>
-
 #include "base/async_clock.h"
+#include "testing/mortal_context.h"
 
 namespace outhaul::testing {
 
@@ -63,7 +62,8 @@ class SimClock final : public AsyncClock {
   SimClock(SimWorld& world, std::chrono::nanoseconds skew) : world_(world), skew_(skew) {}
   TimePoint now() const override { return world_.now(); }
   WallTime wall_now() const override { return world_.wall_now() + skew_; }
-  Task<void> sleep_until(TimePoint when) override;
+  std::unique_ptr<Alarm> alarm_at(TimePoint when, const Executor& strand,
+                                  std::function<void()> ring) override;
   void set_skew(std::chrono::nanoseconds skew) { skew_ = skew; }
   // Whose coroutines sleep on this clock.
   void bind(std::weak_ptr<SimProcess> process) { process_ = std::move(process); }
@@ -92,17 +92,12 @@ class SimProcess : public std::enable_shared_from_this<SimProcess> {
   std::uint64_t drains() const { return drains_; }
 
  private:
-  class Context : public asio::io_context {
-   public:
-    Context() : asio::io_context(1) {}
-    void destroy_operations() { shutdown(); }
-  };
   SimProcess(SimWorld& world, std::string name, std::chrono::nanoseconds skew);
 
   SimWorld& world_;
   std::string name_;
   SimClock clock_;
-  Context io_;
+  MortalContext io_;
   bool is_dead_ = false;
   std::uint64_t drains_ = 0;
 };
