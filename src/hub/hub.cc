@@ -95,6 +95,11 @@ void Hub::begin_drain() {
   parts_->gate.begin_drain();
 }
 
+Task<Error> Hub::wait_failed() {
+  co_await parts_->streams.store().failed().wait();
+  co_return Error(ErrorCode::unavailable, "the disk of the streams failed a sync; the hub must start again");
+}
+
 Task<void> Hub::join() {
   auto& parts = *parts_;
   begin_drain();

@@ -50,6 +50,9 @@ class Hub {
   void begin_drain();
   // Says goodbye to the nodes and ends every coroutine of the hub. After it the hub may be destroyed. To be
   // waited for also after a start() that failed.
+  // Completes when this process can serve no longer: its disk failed a sync, and what is promised from now on
+  // could be lost. The error says so. A new process reads what is really there.
+  Task<Error> wait_failed();
   Task<void> join();
 
   AccountService& accounts();

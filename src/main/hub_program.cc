@@ -23,6 +23,7 @@
 #include "hub/hub.h"
 #include "hub/hub_config.h"
 #include "hub/hub_data.h"
+#include "main/exit_status.h"
 #include "main/hub_parts.h"
 #include "main/log_sinks.h"
 #include "main/run_on_loop.h"
@@ -71,8 +72,9 @@ Result<void> init(const HubOptions& options) {
 class HubProcess {
  public:
   static Result<std::unique_ptr<HubProcess>> make(const HubOptions& options);
-  // Serves until a stop signal. An Error is why it could not start.
+  // Serves until a stop signal. An Error is why it could not start, or had to end.
   Result<void> run();
+  bool has_disk_failed() const { return has_disk_failed_; }
 
  private:
   HubProcess(const HubOptions& options, crypto::DataDirectory data, hub::HubConfig config)
@@ -87,6 +89,7 @@ class HubProcess {
   Task<void> drain();
 
   HubOptions options_;
+  bool has_disk_failed_ = false;
   crypto::DataDirectory data_;
   hub::HubConfig config_;
   SystemClock clock_;
@@ -163,12 +166,18 @@ Task<Result<void>> HubProcess::serve() {
     const auto address = listen();
     started = address ? announce(*address) : Result<void>(fail(address.error()));
   }
+  using namespace asio::experimental::awaitable_operators;  // NOLINT: the operators are the interface
   if (started) {
-    static_cast<void>(co_await signals.wait());
+    const auto fate = co_await (signals.wait() || hub_->wait_failed());
+    if (const auto* failure = std::get_if<Error>(&fate)) {
+      has_disk_failed_ = true;
+      started = fail(*failure);
+    }
+  }
+  if (started) {
     log_.info("draining");
     notify_service_manager("STOPPING=1");
     hub_->begin_drain();
-    using namespace asio::experimental::awaitable_operators;  // NOLINT: the operators are the interface
     // A second signal ends the wait.
     static_cast<void>(co_await (drain() || signals.wait()));
   }
@@ -225,7 +234,9 @@ int serve_hub(const HubOptions& options) {
   auto process = HubProcess::make(options);
   if (!process) return report_fault(process.error());
   const auto served = (*process)->run();
-  return served ? 0 : report_fault(served.error());
+  if (served) return 0;
+  const int status = report_fault(served.error());
+  return (*process)->has_disk_failed() ? disk_failed_status : status;
 }
 
 }  // namespace outhaul

@@ -15,6 +15,7 @@
 #include "config/config_reader.h"
 #include "crypto/data_files.h"
 #include "crypto/system_random.h"
+#include "main/exit_status.h"
 #include "main/log_sinks.h"
 #include "main/node_facts.h"
 #include "main/service_manager.h"
@@ -80,6 +81,7 @@ class NodeProcess {
   static Result<std::unique_ptr<NodeProcess>> make(const NodeOptions& options);
   // Runs until a stop signal and its drain. An Error is why it cannot start or go on.
   Result<void> run();
+  bool has_disk_failed() const { return has_disk_failed_; }
 
  private:
   NodeProcess(const NodeOptions& options, crypto::DataDirectory data, node::Identity identity)
@@ -107,6 +109,7 @@ class NodeProcess {
   std::optional<sandbox::LauncherClient> launcher_;
   std::optional<node::Node> node_;
   Result<void> outcome_;
+  bool has_disk_failed_ = false;
 };
 
 Result<std::unique_ptr<NodeProcess>> NodeProcess::make(const NodeOptions& options) {
@@ -186,6 +189,8 @@ Task<void> NodeProcess::live() {
     watching.spawn([this] { return watch_signals(); });
     notify_service_manager("READY=1");
     outcome_ = co_await node_->run();
+    // Nothing but its disk ends a node that ran.
+    has_disk_failed_ = !outcome_;
   }
   watching.cancel();
   co_await watching.join();
@@ -248,7 +253,9 @@ int run_node(const NodeOptions& options) {
   auto process = NodeProcess::make(options);
   if (!process) return report(process.error());
   const auto ended = (*process)->run();
-  return ended ? 0 : report(ended.error());
+  if (ended) return 0;
+  const int status = report(ended.error());
+  return (*process)->has_disk_failed() ? disk_failed_status : status;
 }
 
 }  // namespace outhaul

@@ -5,6 +5,7 @@
 #include "base/task_group.h"
 #include "base/within.h"
 #include "node/link/link.h"
+#include "node/tasks/last_word.h"
 #include "node/tasks/node_rules.h"
 #include "node/tasks/task_runner.h"
 #include "sandbox/process_launcher.h"
@@ -22,8 +23,7 @@ constexpr auto delivery_limit = std::chrono::seconds(5);
 stream::StreamStoreConfig store_config_of(const NodeSettings& settings) {
   stream::StreamStoreConfig config;
   config.quota_bytes = settings.spool_bytes;
-  // The owner's floor counts, also where it is lower than the store's own.
-  config.free_floor_bytes = std::min(config.free_floor_bytes, settings.disk_floor_bytes);
+  config.free_floor_bytes = output_floor_bytes(settings);
   return config;
 }
 
@@ -114,7 +114,9 @@ Task<Result<void>> Node::Parts::open_journal() {
     ports.log.warn("a segment that the journal does not name was set aside",
                    {{"file", file.name}, {"bytes", file.size}});
   }
-  OUTHAUL_CO_CHECK(ledger.append_start(*journal));
+  const auto noted = with_reserve(streams, [this] { return ledger.append_start(*journal); });
+  // A full disk is no reason to stay away from the hub: only a crash is not counted.
+  if (!noted && noted.error().code() != ErrorCode::disk_full) co_return std::unexpected(noted.error());
   co_return Result<void>();
 }
 

@@ -62,6 +62,7 @@ void read_settings(config::ConfigReader& reader, NodeSettings& settings) {
   reader.read_text("home", settings.home, path_fault);
   read_mib(reader, "spool_mib", settings.spool_bytes, 64);
   read_mib(reader, "disk_floor_mib", settings.disk_floor_bytes, 0);
+  read_duration(reader, "full_disk_patience", settings.full_disk_patience, {0s, 1h});
   read_duration(reader, "drain_limit", settings.drain_limit, {0s, 1h});
   read_duration(reader, "pipe_grace", settings.pipe_grace, {0s, 1min});
   read_duration(reader, "max_term_grace", settings.max_term_grace, {0s, 10min});

@@ -2,6 +2,7 @@
 // tells the hub about its machine. NodeSelf: who it is.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -25,11 +26,19 @@ struct NodeSettings {
   std::string home;                                     // HOME of tasks; empty: the workspace
   std::uint64_t spool_bytes = std::uint64_t{8} << 30U;  // unacknowledged output of all tasks
   std::uint64_t disk_floor_bytes = 256U << 20U;         // below it no task is taken
+  // How long output waits for room on a full disk before its task fails as node_disk_full.
+  Duration full_disk_patience = std::chrono::seconds(10);
   bool journal_must_exist = false;  // the data directory was made with one: none is made instead of it
   Duration drain_limit = std::chrono::seconds(30);
   Duration pipe_grace = std::chrono::seconds(2);
   Duration max_term_grace = std::chrono::seconds(60);  // a task may ask for less
 };
+
+// Below so much free space no output is written: results and the journal need some of it too.
+inline std::uint64_t output_floor_bytes(const NodeSettings& settings) {
+  constexpr std::uint64_t most = 64U << 20U;
+  return std::min(most, settings.disk_floor_bytes);
+}
 
 struct NodeFacts {
   std::string version;

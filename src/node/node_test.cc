@@ -150,6 +150,59 @@ TEST_F(NodeTest, WhenATaskIsDispatched_ThenItsOutputAndResultArrive) {
 }
 
 // proves C11
+// proves X1
+TEST_F(NodeTest, WhenTheDiskStaysFull_ThenTheTaskFailsWithWhatItWroteAndTheRestIsAGap) {
+  machine_.teach("floods", {"out=kept", "wait=1s", "fill=200000", "exit=0"});
+  live();
+  const auto writer = shell("floods");
+  const auto other = shell("slow");
+  hub_.dispatch(writer);
+  hub_.dispatch(other);
+  settle();
+
+  image_.capacity = image_.used_bytes() + 200;
+  pass(30s);
+
+  const auto* failed = result_of(writer);
+  ASSERT_NE(failed, nullptr);
+  ASSERT_TRUE(std::holds_alternative<wire::Failed>(failed->end));
+  EXPECT_EQ(std::get<wire::Failed>(failed->end).code, ErrorCode::node_disk_full);
+  EXPECT_NE(std::get<wire::Failed>(failed->end).message.find("floor of 0 bytes"), std::string::npos);
+  const auto& out = hub_.find(writer.stream_id)->out;
+  EXPECT_TRUE(out.starts_with("kept"));
+  EXPECT_EQ(out.size() + failed->bytes_left_out, failed->out.bytes);
+  EXPECT_GT(failed->bytes_left_out, 0U);
+  EXPECT_TRUE(hub_.is_attached());
+  // The other one goes on, and ends once there is room for what it says.
+  EXPECT_EQ(result_of(other), nullptr);
+  image_.capacity = std::uint64_t{1} << 40U;
+  pass(60s);
+  ASSERT_NE(result_of(other), nullptr);
+  EXPECT_EQ(std::get<wire::Exited>(result_of(other)->end).code, 0);
+}
+
+TEST_F(NodeTest, WhenAFullDiskIsEmptiedInTime_ThenNothingIsLost) {
+  machine_.teach("floods", {"out=kept", "wait=1s", "fill=200000", "exit=0"});
+  live();
+  const auto task = shell("floods");
+  auto echo = hub_.make_task();
+  echo.action = wire::EchoAction{std::string(3000, 'e')};
+  hub_.dispatch(task);
+  settle();
+
+  image_.capacity = image_.used_bytes() + 2500;
+  hub_.dispatch(echo);
+  pass(8s);
+  image_.capacity = std::uint64_t{1} << 40U;
+  pass(5s);
+
+  ASSERT_NE(result_of(task), nullptr);
+  EXPECT_EQ(std::get<wire::Exited>(result_of(task)->end).code, 0);
+  EXPECT_EQ(hub_.find(task.stream_id)->out.size(), 200'004U);
+  ASSERT_NE(result_of(echo), nullptr);
+  EXPECT_EQ(hub_.find(echo.stream_id)->out.size(), 3000U);
+}
+
 TEST_F(NodeTest, WhenATaskIsAnEcho_ThenNothingIsStarted) {
   live();
   auto task = hub_.make_task();

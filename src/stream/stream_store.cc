@@ -16,10 +16,13 @@ Result<void> check_length(const StreamLog& log, std::uint64_t more) {
   return fail(ErrorCode::too_large, "stream: longer than an offset can say");
 }
 
+// Small, and said also on a full disk.
+bool is_last_word(RecordKind kind) { return completes_stream(kind) || kind == RecordKind::gap; }
+
 }  // namespace
 
 StreamStore::StreamStore(const Executor& executor, Disk& disk, StreamStoreConfig config)
-    : parts_(std::make_unique<Parts>(executor, disk, config)), room_(executor) {}
+    : parts_(std::make_unique<Parts>(executor, disk, config)), room_(executor), failed_(executor) {}
 
 StreamStore::~StreamStore() = default;
 
@@ -115,7 +118,7 @@ Result<AppendOutcome> StreamStore::append_encoded(const StreamId& id, const Enco
 Result<void> StreamStore::admit(const StreamLog& log, const EncodedRecord& record) {
   if (log.end.complete) return fail(ErrorCode::conflict, "stream: complete, nothing follows");
   if (log.is_damaged) return fail(ErrorCode::journal_corrupt, "stream: damaged, nothing is appended");
-  if (completes_stream(record.header().kind)) return {};
+  if (is_last_word(record.header().kind)) return {};
   return check_room(record.bytes().size());
 }
 
@@ -130,7 +133,7 @@ void StreamStore::release_reserve() { parts_->reserve.release(); }
 Result<void> StreamStore::keep(StreamLog& log, const EncodedRecord& record) {
   auto kept = keep_once(log, record);
   const bool is_full = !kept && kept.error().code() == ErrorCode::disk_full;
-  if (is_full && completes_stream(record.header().kind) && parts_->reserve.release())
+  if (is_full && is_last_word(record.header().kind) && parts_->reserve.release())
     kept = keep_once(log, record);
   if (!kept) return kept;
   if (log.segments != nullptr) {
@@ -204,6 +207,12 @@ Result<void> StreamStore::adopt_position(const StreamId& id, StreamPosition posi
 
 // --- durability ---
 
+Task<Result<void>> StreamStore::sync(StreamLog& log, JournalPosition journaled) {
+  // Segments first: the journal may come to name their extent.
+  if (const auto segments = log.segments) OUTHAUL_CO_CHECK(co_await segments->sync());
+  co_return co_await parts_->journal->durable(journaled);
+}
+
 Task<Result<StreamPosition>> StreamStore::durable(StreamId id) {
   const auto found = parts_->logs.find(id);
   if (found == parts_->logs.end()) co_return fail(ErrorCode::not_found, "stream: not held here");
@@ -212,9 +221,10 @@ Task<Result<StreamPosition>> StreamStore::durable(StreamId id) {
     const std::uint64_t adoptions = log->adoptions;
     const StreamPosition covered = log->end;
     const JournalPosition journaled = log->journal_position;
-    // Segments first: the journal may come to name their extent.
-    if (const auto segments = log->segments) OUTHAUL_CO_CHECK(co_await segments->sync());
-    OUTHAUL_CO_CHECK(co_await parts_->journal->durable(journaled));
+    if (auto synced = co_await sync(*log, journaled); !synced) {
+      failed_.set();
+      co_return fail(std::move(synced).error());
+    }
     if (log->is_forgotten) co_return fail(ErrorCode::not_found, "stream: forgotten meanwhile");
     // A record that moved meanwhile is another one, and not covered.
     if (log->adoptions != adoptions) continue;

@@ -94,7 +94,8 @@ class StreamStore final : public JournalOwner {
   // Appends one record at the end and returns it; it is written to the system (not yet durable) and
   // visible to readers. `payload`: 1..max_record_payload_bytes; result and end may be empty and complete
   // the stream. Fails with not_found; conflict (already complete); exhausted (quota) or disk_full: pause
-  // and await room(). Records that complete are exempt from quota and floor, and may use the reserve.
+  // and await room(). Records that complete are exempt from quota and floor, and may use the reserve;
+  // so are gaps.
   Result<EncodedRecord> append(const StreamId& id, RecordKind kind, WallTime time, ByteView payload);
   // Appends a gap: `missing` bytes that were produced are left out here.
   Result<EncodedRecord> append_gap(const StreamId& id, WallTime time, std::uint64_t missing);
@@ -111,6 +112,10 @@ class StreamStore final : public JournalOwner {
   // Completes when all that was appended before the call is durable; gives how far that is.
   // Fails with not_found, or unavailable when the disk failed (for good).
   Task<Result<StreamPosition>> durable(StreamId id);
+
+  // Set when a sync has failed. Nothing that is appended after it can be claimed to last: only a new process,
+  // which reads what is really there, goes on.
+  Event& failed() { return failed_; }
 
   // Whether append() of `bytes` of ordinary records would pass quota and floor now.
   Result<void> check_room(std::uint64_t bytes);
@@ -156,6 +161,7 @@ class StreamStore final : public JournalOwner {
 
   StreamLog* find_log(const StreamId& id) const;
   Result<StreamLog*> need_log(const StreamId& id) const;
+  Task<Result<void>> sync(StreamLog& log, JournalPosition journaled);
   Result<void> admit(const StreamLog& log, const EncodedRecord& record);
   Result<void> keep(StreamLog& log, const EncodedRecord& record);
   Result<void> keep_once(StreamLog& log, const EncodedRecord& record);
@@ -181,6 +187,7 @@ class StreamStore final : public JournalOwner {
   std::unique_ptr<Parts> parts_;
   StreamRecovery recovery_;
   Event room_;
+  Event failed_;
 };
 
 }  // namespace outhaul::stream

@@ -492,6 +492,22 @@ TEST_F(StreamStoreTest, WhenTheDiskIsBelowItsFloor_ThenItSaysSo) {
   EXPECT_TRUE(process->store.append(id, RecordKind::standard_output, noon, "x").has_value());
 }
 
+TEST_F(StreamStoreTest, WhenASyncFailsOnce_ThenItIsSaidAndANewProcessGoesOn) {
+  {
+    const auto process = start();
+    ASSERT_TRUE(process->store.create(id, incarnation).has_value());
+    EXPECT_FALSE(process->store.failed().is_set());
+    process->disk.faults.fail_syncs = true;
+    EXPECT_FALSE(run_task(io, process->store.durable(id)).has_value());
+    process->disk.faults.fail_syncs = false;
+
+    EXPECT_TRUE(process->store.failed().is_set());
+    EXPECT_FALSE(run_task(io, process->store.durable(id)).has_value());
+  }
+  const auto next = start();
+  EXPECT_TRUE(run_task(io, next->store.durable(id)).has_value());
+}
+
 TEST_F(StreamStoreTest, WhenASyncFails_ThenNothingIsClaimed) {
   const auto process = start();
   ASSERT_TRUE(process->store.create(id, incarnation).has_value());

@@ -158,7 +158,7 @@ class Deployment:
         self.ok("login", self.url, "--token", "-", "--ca-fingerprint", self.fingerprint, "--name", "e2e", stdin=token + "\n")
         return self
 
-    def add_node(self, name, through_proxy=False):
+    def add_node(self, name, through_proxy=False, config=""):
         token = json.loads(self.ok("node", "token", "create", "--json"))["token"]
         data = self.root / name
         hub_url = self.url
@@ -170,9 +170,9 @@ class Deployment:
                         "--data", data, "--name", name], input=token + "\n", text=True, check=True,
                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=self.env)
         if self.isolation:
-            config = data / "node.yaml"
-            config.write_text("version: 1\nisolation: [trusted]\n")
-            config.chmod(0o600)
+            config_file = data / "node.yaml"
+            config_file.write_text("version: 1\nisolation: [trusted]\n" + config)
+            config_file.chmod(0o600)
         node = Program([BIN / "outhaul-node", "run", "--data", data, "--hub", hub_url], self.root / f"{name}.log", self.env)
         self.nodes[name] = node.start()
         self.wait_attached(name)

@@ -121,5 +121,34 @@ class Damage(unittest.TestCase):
         self.assertEqual(self.check()[0], 1)
 
 
+class FullDisk(unittest.TestCase):
+    def test_a_full_node_disk_ends_the_writer_alone(self):  # proves X1
+        world = Deployment()
+        self.addCleanup(world.close)
+        world.start_hub()
+        place = world.root / "alpha"
+        place.mkdir(mode=0o700)
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m,mode=0700", "outhaul-e2e", place], stderr=subprocess.PIPE)
+        if mounted.returncode != 0:
+            self.skipTest("no file system may be mounted here")
+        self.addCleanup(subprocess.run, ["umount", "-l", place])
+        world.add_node("alpha", config="disk_floor_mib: 2\nfull_disk_patience: 2s\n")
+        other = world.popen("run", "--shell", "sleep 12; echo other", stdout=subprocess.PIPE, text=True)
+
+        writer = world.cli("run", "--shell", "head -c 50000000 /dev/zero", text=False)
+
+        self.assertNotEqual(writer.returncode, 0)
+        self.assertIn(b"node_disk_full", writer.stderr)
+        self.assertIn(b"floor of 2097152 bytes", writer.stderr)
+        self.assertIn(b"are left out here", writer.stderr)
+        self.assertGreater(len(writer.stdout), 1_000_000)
+        self.assertEqual(writer.stdout.strip(b"\0"), b"")
+        self.assertEqual(other.communicate(timeout=60)[0], "other\n")
+        self.assertEqual(other.returncode, 0)
+        self.assertTrue(world.nodes["alpha"].is_alive())
+        self.assertEqual(world.ok("run", "--", "echo", "room again"), "room again\n")
+        self.assertEqual(world.json("node", "list")[0]["health"], "attached")
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -53,7 +53,7 @@ const std::vector<FaultSchedule::Kind>& FaultSchedule::kinds() {
 
 FaultSchedule::FaultSchedule(const Stage& stage, std::uint64_t seed, SimHub& hub, Nodes& nodes,
                              Adversary& adversary)
-    : stage_(stage), random_(seed), hub_(hub), nodes_(nodes), adversary_(adversary) {
+    : stage_(stage), random_seed_(seed), random_(seed), hub_(hub), nodes_(nodes), adversary_(adversary) {
   for (auto& node : nodes_) {
     if (random_.below(3) == 0) node->set_skew(draw(0s, 2 * most_skew) - most_skew);
   }
@@ -72,6 +72,14 @@ void FaultSchedule::later(Duration after, Action action) {
 void FaultSchedule::plan(Duration span) {
   for (int i = 0; i < least_crashes; ++i) {
     later(draw(10s, span - 1min), [this] { crash_for_sure(); });
+  }
+  // Drawn apart, so that a seed's other faults stay what they were.
+  testing::SeededRandom extra(random_seed_ ^ 0x5d15c);
+  if (extra.below(4) == 0) {
+    const auto when = 10s + Duration(1s) * extra.below(static_cast<std::uint64_t>(span / Duration(1s)) - 10);
+    later(when, [this] {
+      if (!is_shielded()) break_hub_disk();
+    });
   }
   const auto others = 12 + random_.below(24);
   for (std::uint64_t i = 0; i < others; ++i) {
@@ -190,6 +198,17 @@ void FaultSchedule::break_node_disk() {
   later(draw(100ms, 5s), [&node] {
     node.disk_faults().fail_syncs = false;
     node.apply_faults();
+  });
+}
+
+// The hub gives up, and is started again on a disk that works.
+void FaultSchedule::break_hub_disk() {
+  stage_.trace.say("fault", "broken hub disk");
+  hub_.disk_faults().fail_syncs = true;
+  hub_.apply_faults();
+  later(2s, [this] {
+    hub_.disk_faults().fail_syncs = false;
+    hub_.apply_faults();
   });
 }
 

@@ -55,6 +55,7 @@ class FaultSchedule {
   void slow_hub_disk();
   void fill_node_disk();
   void break_node_disk();
+  void break_hub_disk();
   void break_database();
   void step_node_clock();
   void step_hub_clock();
@@ -64,6 +65,7 @@ class FaultSchedule {
   void check_copy(SimNode& original);
 
   Stage stage_;
+  std::uint64_t random_seed_;
   testing::SeededRandom random_;
   SimHub& hub_;
   Nodes& nodes_;

@@ -40,6 +40,7 @@ void OutputCheck::rewind(std::uint64_t offset) {
   if (offset >= offset_ && !result_) return;
   offset_ = std::min(offset, offset_);
   events_.erase(events_.lower_bound(offset_), events_.end());
+  gaps_.erase(gaps_.lower_bound(offset_), gaps_.end());
   result_.reset();
 }
 
@@ -59,8 +60,8 @@ void OutputCheck::take(const stream::RecordView& record) {
     case RecordKind::standard_error: take_output(record, OutputKind::err); break;
     case RecordKind::event: events_[offset_] = record.payload.size(); break;
     case RecordKind::result: take_result(record.payload); break;
-    case RecordKind::gap:
-    case RecordKind::end: return fail("stream_is_prefix", "a gap or a foreign end");
+    case RecordKind::gap: take_gap(record); break;
+    case RecordKind::end: return fail("stream_is_prefix", "a foreign end");
   }
   offset_ = record.end_offset();
 }
@@ -77,6 +78,15 @@ void OutputCheck::take_output(const stream::RecordView& record, OutputKind kind)
     fail("stream_is_prefix", "other bytes");
 }
 
+// Only what the program did write is left out, and the result says that it is.
+void OutputCheck::take_gap(const stream::RecordView& record) {
+  const auto* program = book_->find(task_);
+  const auto missing = record.end_offset() - offset_;
+  gaps_[offset_] = missing;
+  if (program == nullptr || program_offset(offset_) + missing > program->written.size())
+    fail("stream_is_prefix", "more is left out than was written");
+}
+
 void OutputCheck::take_result(ByteView payload) {
   result_ = Bytes(payload);
   const auto result = wire::parse_task_result(payload);
@@ -85,6 +95,11 @@ void OutputCheck::take_result(ByteView payload) {
 }
 
 void OutputCheck::check_end(const wire::TaskResult& result, const Program* program) {
+  std::uint64_t left_out = 0;
+  for (const auto& [at, length] : gaps_) left_out += length;
+  // What the hub says of its own accord knows nothing of it.
+  if (left_out != result.bytes_left_out && !result.out.sha256.empty())
+    return fail("result_is_true", "another gap than in the stream");
   if (const auto* failed = std::get_if<wire::Failed>(&result.end)) {
     const bool is_lost = failed->code == ErrorCode::task_lost;
     if (program == nullptr || program->was_destroyed || program->is_echo) return;
@@ -97,6 +112,7 @@ void OutputCheck::check_end(const wire::TaskResult& result, const Program* progr
   }
   if (program == nullptr || !program->end)
     return fail("result_is_true", "an end of a program that has not ended");
+  if (left_out > 0) return fail("finished_is_complete", "an end with a gap before it");
   const auto* exited = std::get_if<wire::Exited>(&result.end);
   const auto* signalled = std::get_if<wire::Signalled>(&result.end);
   const bool is_same = exited != nullptr ? program->end->signal == 0 && exited->code == program->end->code

@@ -29,6 +29,7 @@ class OutputCheck {
  private:
   void take(const stream::RecordView& record);
   void take_output(const stream::RecordView& record, sandbox::OutputKind kind);
+  void take_gap(const stream::RecordView& record);
   void take_result(ByteView payload);
   void check_end(const wire::TaskResult& result, const Program* program);
   bool is_whole(const wire::TaskResult& result, const Program& program) const;
@@ -42,6 +43,7 @@ class OutputCheck {
   Verdict* verdict_;
   std::uint64_t offset_ = 0;
   std::map<std::uint64_t, std::uint64_t> events_;  // offset of each event's record and its length
+  std::map<std::uint64_t, std::uint64_t> gaps_;    // what was left out there
   std::optional<Bytes> result_;
 };
 

@@ -65,19 +65,26 @@ Task<void> SimHub::live(Life& life) {
   const auto started = co_await life.hub.start();
   if (!started) {
     stage_.trace.say("hub", "does not start: " + started.error().what());
-    // As its supervisor: what is left of the process ends, and a new one is tried.
-    auto again = [this] {
-      crash(Death::killed);
-      boot();
-    };
-    stage_.world.at(stage_.world.now() + restart_after, std::move(again));
-    co_return;
+    co_return boot_again();
   }
   life.is_serving = true;
   ++serving_lives_;
   stage_.network.listen("hub", life.process, SimDeployment::spki(),
                         [&life](auto carrier) { life.hub.attach(std::move(carrier)); });
   on_up_({life.hub, life.process->clock(), life.group});
+  const auto failure = co_await life.hub.wait_failed();
+  stage_.trace.say("hub", "gives up: " + failure.what());
+  boot_again();
+}
+
+// As its supervisor: what is left of the process ends, and a new one is tried.
+void SimHub::boot_again() {
+  auto again = [this, process = std::weak_ptr(life_->process)] {
+    if (process.expired()) return;
+    crash(Death::killed);
+    boot();
+  };
+  stage_.world.at(stage_.world.now() + restart_after, std::move(again));
 }
 
 void SimHub::crash(Death death) {

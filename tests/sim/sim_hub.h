@@ -53,6 +53,7 @@ class SimHub {
   struct Life;
   Task<void> live(Life& life);
   Task<void> end_in_order(Life& life);
+  void boot_again();
   void bury();
 
   Stage stage_;

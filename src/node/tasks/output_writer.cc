@@ -41,6 +41,7 @@ Result<void> OutputWriter::count_records(ByteView records) {
   while (!records.empty()) {
     OUTHAUL_TRY(record, stream::parse_record(records));
     count(record.header.kind, record.payload);
+    if (record.header.kind == RecordKind::gap) note_gap(record.end_offset() - record.header.offset);
     totals_.offset = record.end_offset();
     records.remove_prefix(record.size());
   }
@@ -55,6 +56,35 @@ void OutputWriter::count(RecordKind kind, ByteView payload) {
     totals_.err_hash.update(payload);
     totals_.err_bytes += payload.size();
   }
+}
+
+// An earlier life left this out; of which kind it was is not known any more.
+void OutputWriter::note_gap(std::uint64_t bytes) {
+  lost_ += bytes;
+  left_out_ += bytes;
+  marked_ += bytes;
+}
+
+void OutputWriter::leave_out(const sandbox::OutputChunk& chunk) {
+  if (chunk.offset > produced()) {
+    // A killed node had given it back already.
+    const std::uint64_t skipped = chunk.offset - produced();
+    lost_ += skipped;
+    left_out_ += skipped;
+  }
+  const std::uint64_t known = produced() - chunk.offset;
+  if (known >= chunk.bytes.size()) return;
+  const ByteView fresh = chunk.bytes.substr(known);
+  count(to_record_kind(chunk.kind), fresh);
+  left_out_ += fresh.size();
+}
+
+Result<void> OutputWriter::append_gap(WallTime time) {
+  if (left_out_ == marked_) return {};
+  OUTHAUL_TRY(record, streams_.append_gap(stream_, time, left_out_ - marked_));
+  totals_.offset = record.end_offset();
+  marked_ = left_out_;
+  return {};
 }
 
 Result<void> OutputWriter::append(const sandbox::OutputChunk& chunk) {

@@ -29,6 +29,12 @@ class OutputWriter {
   // A record of kind event: JSON of one line.
   Result<void> append_event(WallTime time, ByteView json);
 
+  // Counts and hashes what of the chunk is new and keeps none of it: there is no room.
+  void leave_out(const sandbox::OutputChunk& chunk);
+  // Says in the stream how much was left out, when no gap says it yet. Fails as StreamStore::append_gap.
+  Result<void> append_gap(WallTime time);
+  std::uint64_t left_out() const { return left_out_; }
+
   const OutputTotals& totals() const { return totals_; }
   // What is known of each kind; the hash is empty when it is not.
   wire::StreamTotals out() const { return {totals_.out_bytes, known(totals_.out_hash)}; }
@@ -38,12 +44,15 @@ class OutputWriter {
   Bytes known(const crypto::ResumableSha256& hash) const { return lost_ == 0 ? hash.digest() : Bytes(); }
   std::uint64_t produced() const { return totals_.out_bytes + totals_.err_bytes + lost_; }
   void count(stream::RecordKind kind, ByteView payload);
+  void note_gap(std::uint64_t bytes);
   Result<void> count_records(ByteView records);
 
   stream::StreamStore& streams_;
   StreamId stream_;
   OutputTotals totals_;
-  std::uint64_t lost_ = 0;  // bytes of a kind that nobody here knows
+  std::uint64_t lost_ = 0;      // bytes of a kind that nobody here knows
+  std::uint64_t left_out_ = 0;  // for want of room
+  std::uint64_t marked_ = 0;    // of these, what gaps in the stream say
 };
 
 }  // namespace outhaul::node

@@ -9,6 +9,7 @@
 #include <csignal>
 
 #include "base/within.h"
+#include "node/tasks/last_word.h"
 #include "node/tasks/process_spec.h"
 
 namespace outhaul::node {
@@ -25,6 +26,11 @@ constexpr std::uint64_t drop_step_bytes = 64U << 20U;
 
 bool is_lack_of_room(const Error& error) {
   return error.code() == ErrorCode::exhausted || error.code() == ErrorCode::disk_full;
+}
+
+Result<void> drop_value(const Result<stream::EncodedRecord>& written) {
+  if (!written) return fail(written.error());
+  return {};
 }
 
 wire::TaskEnd end_of(const sandbox::ProcessStatus& status) {
@@ -89,10 +95,11 @@ void TaskRun::end(EndReason reason, int signal, Duration grace) {
 
 Task<Result<void>> TaskRun::run() {
   OUTHAUL_CO_CHECK(co_await output_.recover(entry().totals));
+  is_leaving_out_ = entry().end_reason == EndReason::disk_full;
   if (process_) {
     OUTHAUL_CO_CHECK(co_await follow());
   } else if (!start_failure_) {
-    OUTHAUL_CO_CHECK(echo());
+    OUTHAUL_CO_CHECK(co_await echo());
   }
   co_return co_await conclude();
 }
@@ -110,15 +117,15 @@ Task<Result<void>> TaskRun::follow() {
 Task<Result<void>> TaskRun::take_output() {
   std::size_t in_turn = 0;
   while (const auto chunk = process_->peek_output()) {
-    const auto written = output_.append(*chunk);
+    const auto written = write(*chunk);
     if (!written && is_lack_of_room(written.error())) {
-      OUTHAUL_CO_CHECK(co_await await_room());
+      OUTHAUL_CO_CHECK(co_await await_room(written.error()));
       continue;
     }
     OUTHAUL_CO_CHECK(written);
     in_turn += chunk->bytes.size();
     process_->consume_output();
-    OUTHAUL_CO_CHECK(write_down_totals());
+    if (!is_leaving_out_) OUTHAUL_CO_CHECK(write_down_totals());
     if (in_turn < output_turn_bytes) continue;
     in_turn = 0;
     co_await asio::post(co_await asio::this_coro::executor, asio::use_awaitable);
@@ -126,23 +133,57 @@ Task<Result<void>> TaskRun::take_output() {
   co_return Result<void>();
 }
 
-// The process blocks meanwhile, for nobody empties its ring.
-Task<Result<void>> TaskRun::await_room() {
-  const TimePoint paused_at = ports_.clock.now();
-  ports_.log.warn("output paused: no room in the spool", {{"task", task_.text()}});
-  while (!ports_.streams.check_room(stream::max_record_bytes)) {
-    co_await within(ports_.clock, ports_.clock.now() + look_for_room_every,
-                    ports_.streams.room().wait_pulse());
-    const auto deadline = timeout_at();
-    if (deadline && ports_.clock.now() >= *deadline)
-      end(EndReason::timed_out, SIGTERM, entry().spec.term_grace);
+Result<void> TaskRun::write(const sandbox::OutputChunk& chunk) {
+  if (is_leaving_out_) {
+    output_.leave_out(chunk);
+    return {};
   }
-  const auto ms =
-      std::chrono::duration_cast<std::chrono::milliseconds>(ports_.clock.now() - paused_at).count();
-  const auto json = fmt::format(R"({{"event":"output_paused","for_ms":{}}})", ms);
-  const auto written = output_.append_event(ports_.clock.wall_now(), json);
-  if (!written && !is_lack_of_room(written.error())) co_return fail(written.error());
+  if (paused_at_) {
+    OUTHAUL_CHECK(ports_.streams.check_room(stream::max_record_bytes));
+    const auto ms =
+        std::chrono::duration_cast<std::chrono::milliseconds>(ports_.clock.now() - *paused_at_).count();
+    const auto json = fmt::format(R"({{"event":"output_paused","for_ms":{}}})", ms);
+    OUTHAUL_CHECK(output_.append_event(ports_.clock.wall_now(), json));
+    paused_at_.reset();
+  }
+  OUTHAUL_CHECK(output_.append(chunk));
+  disk_full_at_.reset();
+  return {};
+}
+
+// The process blocks meanwhile, for nobody empties its ring. A spool that is full is emptied by the hub; a
+// full disk perhaps by nobody, so that ends the task in the end.
+Task<Result<void>> TaskRun::await_room(Error lack) {
+  const TimePoint now = ports_.clock.now();
+  if (!paused_at_) {
+    paused_at_ = now;
+    ports_.log.failure("output paused", lack);
+  }
+  if (lack.code() != ErrorCode::disk_full) disk_full_at_.reset();
+  if (lack.code() == ErrorCode::disk_full && !disk_full_at_) disk_full_at_ = now;
+  if (disk_full_at_ && now >= *disk_full_at_ + ports_.settings.full_disk_patience) {
+    give_up_output();
+    co_return Result<void>();
+  }
+  co_await within(ports_.clock, now + look_for_room_every, ports_.streams.room().wait_pulse());
+  const auto deadline = process_ ? timeout_at() : std::nullopt;
+  if (deadline && ports_.clock.now() >= *deadline)
+    end(EndReason::timed_out, SIGTERM, entry().spec.term_grace);
   co_return Result<void>();
+}
+
+void TaskRun::give_up_output() {
+  is_leaving_out_ = true;
+  ports_.log.warn("the disk is full: the task fails", {{"task", task_.text()}});
+  if (entry().end_reason == EndReason::none) {
+    const auto note = [this] {
+      return ports_.ledger.append_reason(ports_.journal, task_, EndReason::disk_full);
+    };
+    const auto written = with_reserve(ports_.streams, note);
+    if (!written) ports_.log.failure("the reason of an end is not written down", written.error());
+  }
+  if (!process_ || process_->status().is_final()) return;
+  process_->end_tree(SIGTERM, std::min<Duration>(entry().spec.term_grace, ports_.settings.max_term_grace));
 }
 
 Task<void> TaskRun::await_change() {
@@ -187,19 +228,29 @@ void TaskRun::note_acknowledged(std::uint64_t offset) {
   if (!dropped) ports_.log.failure("acknowledged output is not dropped", dropped.error());
 }
 
-Result<void> TaskRun::echo() {
+Task<Result<void>> TaskRun::echo() {
   const auto* action = std::get_if<wire::EchoAction>(&entry().spec.action);
-  if (action == nullptr || action->text.empty()) return {};
-  const sandbox::OutputChunk chunk{sandbox::OutputKind::out, 0, ports_.clock.wall_now(), action->text};
-  const auto written = output_.append(chunk);
-  if (!written && !is_lack_of_room(written.error())) return fail(written.error());
-  return {};
+  if (action == nullptr || action->text.empty()) co_return Result<void>();
+  const Bytes text = action->text;
+  const sandbox::OutputChunk chunk{sandbox::OutputKind::out, 0, ports_.clock.wall_now(), text};
+  for (;;) {
+    const auto written = write(chunk);
+    if (written) co_return Result<void>();
+    if (!is_lack_of_room(written.error())) co_return fail(written.error());
+    OUTHAUL_CO_CHECK(co_await await_room(written.error()));
+  }
 }
 
 wire::TaskEnd TaskRun::make_end() const {
   if (entry().end_reason == EndReason::cancelled) return wire::Failed{ErrorCode::task_cancelled, "cancelled"};
   if (entry().end_reason == EndReason::timed_out) {
     return wire::Failed{ErrorCode::task_timed_out, "the task passed its time limit"};
+  }
+  if (is_leaving_out_) {
+    return wire::Failed{ErrorCode::node_disk_full,
+                        fmt::format("the node's disk has less than its floor of {} bytes free; {} bytes of "
+                                    "output are left out",
+                                    output_floor_bytes(ports_.settings), output_.left_out())};
   }
   if (start_failure_) return wire::Failed{start_failure_->code(), start_failure_->what()};
   if (process_) return end_of(process_->status());
@@ -214,6 +265,7 @@ wire::TaskResult TaskRun::make_result() const {
   result.ended_at = ports_.clock.wall_now();
   result.out = output_.out();
   result.err = output_.err();
+  result.bytes_left_out = output_.left_out();
   result.isolation = wire::IsolationLevel::trusted;
   if (!process_) return result;
   const auto& status = process_->status();
@@ -246,8 +298,11 @@ Task<Result<void>> TaskRun::append_result() {
   has_failed_ = std::holds_alternative<wire::Failed>(result.end);
   const Bytes payload = wire::serialise_task_result(result);
   for (;;) {
-    const auto written =
-        ports_.streams.append(stream, stream::RecordKind::result, ports_.clock.wall_now(), payload);
+    auto written = output_.append_gap(ports_.clock.wall_now());
+    if (written) {
+      written = drop_value(
+          ports_.streams.append(stream, stream::RecordKind::result, ports_.clock.wall_now(), payload));
+    }
     // conflict: an earlier life of this node wrote it and died before it noted the end.
     if (written || written.error().code() == ErrorCode::conflict) co_return Result<void>();
     if (!is_lack_of_room(written.error())) co_return fail(written.error());

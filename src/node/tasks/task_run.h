@@ -65,11 +65,13 @@ class TaskRun {
   const TaskEntry& entry() const { return *ports_.ledger.find(task_); }
   Task<Result<void>> follow();
   Task<Result<void>> take_output();
-  Task<Result<void>> await_room();
+  Result<void> write(const sandbox::OutputChunk& chunk);
+  Task<Result<void>> await_room(Error lack);
+  void give_up_output();
   Task<void> await_change();
   std::optional<TimePoint> timeout_at() const;
   Result<void> write_down_totals();
-  Result<void> echo();
+  Task<Result<void>> echo();
   wire::TaskResult make_result() const;
   wire::TaskEnd make_end() const;
   Task<Result<void>> conclude();
@@ -82,6 +84,9 @@ class TaskRun {
   std::optional<Error> start_failure_;
   bool is_started_ = false;
   bool has_failed_ = false;
+  bool is_leaving_out_ = false;            // the disk was full for too long: output is counted and not kept
+  std::optional<TimePoint> paused_at_;     // output waits for room
+  std::optional<TimePoint> disk_full_at_;  // since when a full disk is the reason
   Event progress_;
   std::optional<DropPoint> drop_point_;
   mutable std::optional<TimePoint> timeout_deadline_;  // fixed when the program is first seen running

@@ -3,6 +3,7 @@
 #include <csignal>
 
 #include "base/planted_fault.h"
+#include "node/tasks/last_word.h"
 
 namespace outhaul::node {
 
@@ -83,8 +84,10 @@ Result<void> TaskRunner::record(const wire::GateDecision& decision, ByteView env
   entry.phase = TaskPhase::starting;
   const auto& spec = *decision.admitted;
   // The stream first: one without its task is forgotten at the next start.
-  OUTHAUL_CHECK(ports.streams.create(spec.stream_id, entry.incarnation));
-  OUTHAUL_CHECK(ports.ledger.append_admitted(ports.journal, *decision.record, std::move(entry)));
+  const auto make = [&] { return ports.streams.create(spec.stream_id, entry.incarnation); };
+  OUTHAUL_CHECK(with_reserve(ports.streams, make));
+  const auto accept = [&] { return ports.ledger.append_admitted(ports.journal, *decision.record, entry); };
+  OUTHAUL_CHECK(with_reserve(ports.streams, accept));
   runs_[spec.task_id] = std::make_unique<TaskRun>(ports, spec.task_id);
   return {};
 }
