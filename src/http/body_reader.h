@@ -11,7 +11,7 @@ namespace outhaul::http {
 class BodyReader {
  public:
   virtual ~BodyReader() = default;
-  // The next piece, 1..64 KiB, valid until the next call; empty at the end of the body.
+  // The next piece, 1..256 KiB, valid until the next call; empty at the end of the body.
   //   errors  unavailable: the peer left in the middle. too_large: the limit of this body is passed.
   //           protocol_violation: bad chunk. After an error the connection is of no further use.
   virtual Task<Result<ByteView>> read_some() = 0;

@@ -49,6 +49,8 @@ class Connection {
   // Writes the views, in order, as one; completes when the kernel has every byte. They stay valid until
   // then. Cancelling kills the connection, because half a message cannot be recalled.
   virtual Task<Result<void>> write_all(ByteView first, ByteView second = {}, ByteView third = {}) = 0;
+  // The same for any number of views; the array stays valid too.
+  virtual Task<Result<void>> write_many(std::span<const ByteView> pieces);
   // Tells the peer that nothing more comes, as far as that needs no waiting, then closes. Otherwise as
   // kill().
   virtual void close() = 0;

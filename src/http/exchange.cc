@@ -1,6 +1,8 @@
 #include "http/exchange.h"
 
+#include <array>
 #include <boost/asio/this_coro.hpp>
+#include <vector>
 
 #include "base/assert.h"
 #include "base/event.h"
@@ -40,8 +42,13 @@ Task<Result<void>> Exchange::before_read() {
 }
 
 Task<Result<void>> Exchange::write_now(ByteView first, ByteView second, ByteView third) {
+  const std::array<ByteView, 3> pieces{first, second, third};
+  co_return co_await write_now_many(pieces);
+}
+
+Task<Result<void>> Exchange::write_now_many(std::span<const ByteView> pieces) {
   ports_.connection->set_deadline(ports_.clock.now() + ports_.limits.write_idle);
-  auto written = co_await ports_.connection->write_all(first, second, third);
+  auto written = co_await ports_.connection->write_many(pieces);
   ports_.connection->set_deadline(TimePoint::max());
   if (!written) state_ = State::broken;
   co_return written;
@@ -90,6 +97,20 @@ Task<Result<void>> Exchange::write(ByteView first, ByteView second) {
   if (second.empty()) co_return co_await write_now(head, first, chunk_end);
   head.append(first);
   co_return co_await write_now(head, second, chunk_end);
+}
+
+Task<Result<void>> Exchange::write_many(std::span<const ByteView> pieces) {
+  if (state_ == State::broken) co_return fail(ErrorCode::unavailable, "http: the client has left");
+  OUTHAUL_ASSERT(state_ == State::streaming);
+  std::size_t size = 0;
+  for (const auto piece : pieces) size += piece.size();
+  if (size == 0 || is_head_request()) co_return Result<void>();
+  const Bytes head = chunk_head(size);
+  std::vector<ByteView> framed{ByteView(head)};
+  framed.insert(framed.end(), pieces.begin(), pieces.end());
+  framed.push_back(chunk_end);
+  const bool is_chunked = answer_kind_ == BodyKind::chunked;
+  co_return co_await write_now_many(is_chunked ? std::span<const ByteView>(framed) : pieces);
 }
 
 Task<Result<void>> Exchange::finish() {

@@ -45,8 +45,10 @@ class Exchange final : public RequestContext, private BodyWatcher, private Respo
 
   Task<Result<void>> before_read() override;
   Task<Result<void>> write(ByteView first, ByteView second) override;
+  Task<Result<void>> write_many(std::span<const ByteView> pieces) override;
   Task<Result<void>> finish() override;
   Task<Result<void>> write_now(ByteView first, ByteView second = {}, ByteView third = {});
+  Task<Result<void>> write_now_many(std::span<const ByteView> pieces);
   Task<bool> skip_body();
   bool can_skip_body() const;
   void decide_keep_alive();

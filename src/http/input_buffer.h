@@ -12,7 +12,7 @@ namespace outhaul::http {
 class InputBuffer {
  public:
   static constexpr std::size_t least_room = 2 * 1024;
-  static constexpr std::size_t most_room = 64 * 1024;
+  static constexpr std::size_t most_room = 256 * 1024;
 
   explicit InputBuffer(Bytes already_read = {});
 

@@ -10,41 +10,48 @@
 namespace outhaul::http {
 namespace {
 
-int finish_io(BIO* bio, ssize_t count, std::size_t* done) {
+// One buffer for all connections of a thread: writes come one after the other, and only what the system does
+// not take at once stays with its connection.
+Bytes& spare_buffer() {
+  thread_local Bytes spare;
+  return spare;
+}
+
+SocketBioPort& port_of(BIO* bio) { return *static_cast<SocketBioPort*>(BIO_get_data(bio)); }
+
+// 1 when all has left; else what OpenSSL takes for "try again" or "broken".
+int flush_socket(BIO* bio) {
   BIO_clear_retry_flags(bio);
-  if (count >= 0) {
-    *done = static_cast<std::size_t>(count);
-    return count > 0 ? 1 : 0;
-  }
-  *done = 0;
-  return -1;
+  const auto flushed = port_of(bio).flush();
+  if (flushed == SocketBioPort::Flushed::would_block) BIO_set_retry_write(bio);
+  return flushed == SocketBioPort::Flushed::all ? 1 : -1;
 }
 
 int write_socket(BIO* bio, const char* bytes, std::size_t size, std::size_t* done) {
-  const auto& port = *static_cast<SocketBioPort*>(BIO_get_data(bio));
-  const int flags = MSG_NOSIGNAL | (port.more_follows ? MSG_MORE : 0);
-  ssize_t count = 0;
-  do count = ::send(port.descriptor, bytes, size, flags);
-  while (count < 0 && errno == EINTR);
-  const int result = finish_io(bio, count, done);
-  if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) BIO_set_retry_write(bio);
-  return result;
+  auto& port = port_of(bio);
+  *done = 0;
+  BIO_clear_retry_flags(bio);
+  if (port.is_full()) {
+    if (const int result = flush_socket(bio); result != 1 && port.is_full()) return result;
+    BIO_clear_retry_flags(bio);
+  }
+  port.gather({bytes, size});
+  *done = size;
+  return 1;
 }
 
 int read_socket(BIO* bio, char* bytes, std::size_t size, std::size_t* done) {
-  const auto& port = *static_cast<SocketBioPort*>(BIO_get_data(bio));
-  ssize_t count = 0;
-  do count = ::recv(port.descriptor, bytes, size, 0);
-  while (count < 0 && errno == EINTR);
-  const int result = finish_io(bio, count, done);
+  BIO_clear_retry_flags(bio);
+  const ssize_t count = port_of(bio).receive({bytes, size});
+  *done = count > 0 ? static_cast<std::size_t>(count) : 0;
   if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) BIO_set_retry_read(bio);
   if (count == 0) BIO_set_flags(bio, BIO_FLAGS_IN_EOF);
-  return result;
+  return count > 0 ? 1 : static_cast<int>(count);
 }
 
 long control_socket(BIO* bio, int command, long, void*) {
   if (command == BIO_CTRL_EOF) return BIO_test_flags(bio, BIO_FLAGS_IN_EOF) != 0 ? 1 : 0;
-  return command == BIO_CTRL_FLUSH ? 1 : 0;
+  return command == BIO_CTRL_FLUSH ? flush_socket(bio) : 0;
 }
 
 int create_socket(BIO* bio) {
@@ -97,6 +104,36 @@ std::string take_openssl_reason() {
   ERR_clear_error();
   const char* reason = code != 0 ? ERR_reason_error_string(code) : nullptr;
   return reason != nullptr ? reason : "unknown failure";
+}
+
+void SocketBioPort::gather(ByteView bytes) {
+  if (gathered_.empty()) gathered_.swap(spare_buffer());
+  gathered_.append(bytes);
+}
+
+SocketBioPort::Flushed SocketBioPort::flush() {
+  while (has_unsent()) {
+    const auto count = ::send(descriptor_, gathered_.data() + sent_, gathered_.size() - sent_, MSG_NOSIGNAL);
+    if (count >= 0) {
+      sent_ += static_cast<std::size_t>(count);
+    } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+      return Flushed::would_block;
+    } else if (errno != EINTR) {
+      return Flushed::broken;
+    }
+  }
+  sent_ = 0;
+  gathered_.clear();
+  if (gathered_.capacity() > spare_buffer().capacity()) gathered_.swap(spare_buffer());
+  gathered_ = Bytes();
+  return Flushed::all;
+}
+
+ssize_t SocketBioPort::receive(std::span<char> into) const {
+  ssize_t count = 0;
+  do count = ::recv(descriptor_, into.data(), into.size(), 0);
+  while (count < 0 && errno == EINTR);
+  return count;
 }
 
 BioHandle make_socket_bio(SocketBioPort& port) {

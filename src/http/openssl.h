@@ -8,6 +8,7 @@
 #include <openssl/x509.h>
 
 #include <memory>
+#include <span>
 #include <string>
 
 #include "base/bytes.h"
@@ -35,11 +36,28 @@ Bytes certificate_spki(const X509* certificate);
 // empties the queue.
 std::string take_openssl_reason();
 
-// The way OpenSSL reads and writes our sockets: send() with MSG_NOSIGNAL. `more_follows` is read at each
-// write: true lets the kernel wait for the rest before it sends a short segment. Both outlive the BIO.
-struct SocketBioPort {
-  int descriptor = -1;
-  bool more_follows = false;
+// The way OpenSSL reads and writes our sockets. What it writes is gathered, so that the records of one
+// message leave in one system call, until flush() or BIO_flush(). Outlives the BIO.
+class SocketBioPort {
+ public:
+  explicit SocketBioPort(int descriptor) : descriptor_(descriptor) {}
+
+  // More than this is not gathered: an unsent rest makes the next write ask for a retry.
+  static constexpr std::size_t max_gathered_bytes = 128 * 1024;
+
+  enum class Flushed { all, would_block, broken };
+  Flushed flush();
+  bool has_unsent() const { return sent_ < gathered_.size(); }
+  bool is_full() const { return gathered_.size() - sent_ >= max_gathered_bytes; }
+  void gather(ByteView bytes);
+  ssize_t receive(std::span<char> into) const;
+  // Nothing more is read or written.
+  void detach() { descriptor_ = -1; }
+
+ private:
+  int descriptor_;
+  Bytes gathered_;
+  std::size_t sent_ = 0;
 };
 BioHandle make_socket_bio(SocketBioPort& port);
 

@@ -35,7 +35,20 @@ class PlainConnection final : public Connection {
   }
 
   Task<Result<void>> write_all(ByteView first, ByteView second, ByteView third) override {
-    WritePieces pieces(first, second, third);
+    return write(WritePieces(first, second, third));
+  }
+  Task<Result<void>> write_many(std::span<const ByteView> pieces) override {
+    return write(WritePieces(pieces));
+  }
+
+  void close() override { socket_.close(); }
+  void kill() override { socket_.close(); }
+  bool is_open() const override { return socket_.is_open(); }
+  const PeerFacts& peer() const override { return peer_; }
+  void limit_unsent() override { socket_.limit_unsent(); }
+
+ private:
+  Task<Result<void>> write(WritePieces pieces) {
     KillUnlessDone guard(*this);
     while (!pieces.is_empty()) {
       auto vectors = pieces.vectors();
@@ -55,13 +68,6 @@ class PlainConnection final : public Connection {
     co_return Result<void>();
   }
 
-  void close() override { socket_.close(); }
-  void kill() override { socket_.close(); }
-  bool is_open() const override { return socket_.is_open(); }
-  const PeerFacts& peer() const override { return peer_; }
-  void limit_unsent() override { socket_.limit_unsent(); }
-
- private:
   Socket socket_;
   PeerFacts peer_;
 };

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "http/body_reader.h"
@@ -20,6 +21,8 @@ class ResponseWriter {
   virtual ~ResponseWriter() = default;
   // Sends one chunk; empty views send nothing. Fails with `unavailable` once the client has left.
   virtual Task<Result<void>> write(ByteView first, ByteView second = {}) = 0;
+  // The same for any number of views, as one chunk.
+  virtual Task<Result<void>> write_many(std::span<const ByteView> pieces) = 0;
   // Ends the body, so that the client can tell a whole answer from a broken one. A writer that is dropped
   // without finish() makes the server cut the connection.
   virtual Task<Result<void>> finish() = 0;

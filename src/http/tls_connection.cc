@@ -41,7 +41,7 @@ Error take_failure() {
 class TlsConnection final : public Connection {
  public:
   TlsConnection(const Executor& executor, int descriptor, SSL_CTX* context)
-      : socket_(executor, descriptor), port_{.descriptor = descriptor}, ssl_(SSL_new(context)) {
+      : socket_(executor, descriptor), port_(descriptor), ssl_(SSL_new(context)) {
     OUTHAUL_ASSERT(ssl_ != nullptr);
     auto* bio = make_socket_bio(port_).release();
     SSL_set_bio(ssl_.get(), bio, bio);
@@ -50,10 +50,15 @@ class TlsConnection final : public Connection {
 
   Task<Result<void>> handshake();
   Task<Result<std::size_t>> read_some(std::span<char> into) override;
-  Task<Result<void>> write_all(ByteView first, ByteView second, ByteView third) override;
+  Task<Result<void>> write_all(ByteView first, ByteView second, ByteView third) override {
+    return write(WritePieces(first, second, third));
+  }
+  Task<Result<void>> write_many(std::span<const ByteView> pieces) override {
+    return write(WritePieces(pieces));
+  }
   void close() override;
   void kill() override {
-    port_.descriptor = -1;
+    port_.detach();
     socket_.close();
   }
   bool is_open() const override { return socket_.is_open(); }
@@ -66,7 +71,9 @@ class TlsConnection final : public Connection {
 
  private:
   Next try_read(std::span<char> into, std::size_t& count);
+  Task<Result<void>> write(WritePieces pieces);
   Next try_write(WritePieces& pieces);
+  Next try_flush();
   Task<Result<void>> wait(Next next);
 
   Socket socket_;
@@ -88,6 +95,16 @@ Task<Result<void>> TlsConnection::handshake() {
     if (next == Next::failed || next == Next::ended) co_return fail(take_failure());
     OUTHAUL_CO_CHECK(co_await wait(next));
   }
+}
+
+// What OpenSSL has written goes to the system.
+Next TlsConnection::try_flush() {
+  switch (port_.flush()) {
+    case SocketBioPort::Flushed::all: return Next::done;
+    case SocketBioPort::Flushed::would_block: return Next::wait_writable;
+    case SocketBioPort::Flushed::broken: return Next::failed;
+  }
+  return Next::failed;
 }
 
 // Takes records as long as there are some that need no further system call.
@@ -119,18 +136,16 @@ Next TlsConnection::try_write(WritePieces& pieces) {
   WritePieces::Scratch scratch;  // NOLINT(cppcoreguidelines-pro-type-member-init): 16 KiB that need no zeros
   while (!pieces.is_empty()) {
     const ByteView record = pieces.next_record(scratch);
-    port_.more_follows = pieces.size() > record.size();
     std::size_t written = 0;
     ERR_clear_error();
     const int result = SSL_write_ex(ssl_.get(), record.data(), record.size(), &written);
     if (result != 1) return next_after(ssl_.get(), result);
     pieces.consume(written);
   }
-  return Next::done;
+  return try_flush();
 }
 
-Task<Result<void>> TlsConnection::write_all(ByteView first, ByteView second, ByteView third) {
-  WritePieces pieces(first, second, third);
+Task<Result<void>> TlsConnection::write(WritePieces pieces) {
   KillUnlessDone guard(*this);
   for (;;) {
     const Next next = try_write(pieces);
@@ -145,7 +160,6 @@ Task<Result<void>> TlsConnection::write_all(ByteView first, ByteView second, Byt
 void TlsConnection::close() {
   if (!socket_.is_open()) return;
   ERR_clear_error();
-  port_.more_follows = false;
   // Fails inside an unfinished handshake or write; the socket's own end must do then.
   static_cast<void>(SSL_shutdown(ssl_.get()));
   ERR_clear_error();

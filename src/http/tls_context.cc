@@ -16,8 +16,8 @@ constexpr const char* cipher_order =
 constexpr const char* groups = "X25519:P-256";
 constexpr unsigned char alpn_http_1_1[] = "\x08http/1.1";
 constexpr unsigned alpn_size = sizeof alpn_http_1_1 - 1;
-// Four records a system call while bulk data comes in; released when the connection idles.
-constexpr std::size_t read_buffer_bytes = 64 * 1024;
+// Eight records a system call while bulk data comes in; released when the connection idles.
+constexpr std::size_t read_buffer_bytes = 128 * 1024;
 
 std::unexpected<Error> invalid(const char* what) {
   return fail(ErrorCode::certificate_invalid, std::string("tls: ") + what + ": " + take_openssl_reason());

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstring>
 #include <span>
+#include <vector>
 
 #include "base/bytes.h"
 
@@ -18,6 +19,7 @@ class WritePieces {
   using Scratch = std::array<char, max_record_bytes>;
 
   WritePieces(ByteView first, ByteView second, ByteView third) : pieces_{first, second, third} {}
+  explicit WritePieces(std::span<const ByteView> pieces) : pieces_(pieces.begin(), pieces.end()) {}
 
   bool is_empty() const {
     return std::ranges::all_of(pieces_, [](ByteView piece) { return piece.empty(); });
@@ -44,17 +46,14 @@ class WritePieces {
     }
     return {scratch.data(), size};
   }
-  std::array<iovec, 3> vectors() const {
-    std::array<iovec, 3> vectors{};
-    for (std::size_t i = 0; i < pieces_.size(); ++i) {
-      vectors[i] = {const_cast<char*>(pieces_[i].data()), pieces_[i].size()};
-    }
+  std::vector<iovec> vectors() const {
+    std::vector<iovec> vectors;
+    for (const auto piece : pieces_) vectors.push_back({const_cast<char*>(piece.data()), piece.size()});
     return vectors;
   }
-  std::size_t size() const { return pieces_[0].size() + pieces_[1].size() + pieces_[2].size(); }
 
  private:
-  std::array<ByteView, 3> pieces_;
+  std::vector<ByteView> pieces_;
 };
 
 }  // namespace outhaul::http

@@ -95,15 +95,20 @@ bool RingWriter::is_empty() const {
   return ring_.header().produced.load(std::memory_order_relaxed) == ring_.header().consumed.load();
 }
 
-const RingRecord* RingReader::peek() {
+const RingRecord* RingReader::peek_at(std::size_t index) {
   const RingHeader& header = ring_.header();
-  const std::uint64_t position = header.consumed.load(std::memory_order_relaxed);
-  const std::uint64_t filled = header.produced.load() - position;
-  if (filled == 0 || damaged_) return nullptr;
-  const auto* record = reinterpret_cast<const RingRecord*>(ring_.data(position));
-  damaged_ = filled > ring_data_bytes || filled < sizeof(RingRecord) || record->length == 0 ||
-             record->length > max_chunk_bytes || record_bytes(record->length) > filled;
-  return damaged_ ? nullptr : record;
+  std::uint64_t position = header.consumed.load(std::memory_order_relaxed);
+  std::uint64_t filled = header.produced.load() - position;
+  for (;; --index) {
+    if (filled == 0 || damaged_) return nullptr;
+    const auto* record = reinterpret_cast<const RingRecord*>(ring_.data(position));
+    damaged_ = filled > ring_data_bytes || filled < sizeof(RingRecord) || record->length == 0 ||
+               record->length > max_chunk_bytes || record_bytes(record->length) > filled;
+    if (damaged_) return nullptr;
+    if (index == 0) return record;
+    position += record_bytes(record->length);
+    filled -= record_bytes(record->length);
+  }
 }
 
 bool RingReader::consume() {

@@ -78,7 +78,9 @@ class RingReader {
   explicit RingReader(RingMap& ring) : ring_(ring) {}
   // The oldest record, its bytes after it; null when empty. A record that no honest writer makes counts
   // as the end: null, and is_damaged().
-  const RingRecord* peek();
+  const RingRecord* peek() { return peek_at(0); }
+  // The one that is `index` places behind the oldest.
+  const RingRecord* peek_at(std::size_t index);
   static const char* bytes(const RingRecord& record) { return reinterpret_cast<const char*>(&record + 1); }
   // Gives the oldest record back. True when the writer waits and must be sent `room`.
   bool consume();

@@ -82,6 +82,12 @@ OutputKind to_kind(launcher::OutputKind kind) {
   return kind == launcher::OutputKind::err ? OutputKind::err : OutputKind::out;
 }
 
+std::optional<OutputChunk> to_chunk(const launcher::RingRecord* record) {
+  if (record == nullptr) return std::nullopt;
+  return OutputChunk{to_kind(record->kind), record->offset, WallTime{record->time_ns},
+                     ByteView(launcher::RingReader::bytes(*record), record->length)};
+}
+
 }  // namespace
 
 LauncherProcess::LauncherProcess(LauncherPort& port, const Executor& executor, TaskId task,
@@ -96,9 +102,12 @@ std::optional<OutputChunk> LauncherProcess::peek_output() {
   const launcher::RingRecord* record = reader.peek();
   // One that came between the look and the request for a notice is found by looking again.
   if (record == nullptr && !reader.is_damaged() && !reader.ask_for_notice()) record = reader.peek();
-  if (record == nullptr) return std::nullopt;
-  return OutputChunk{to_kind(record->kind), record->offset, WallTime{record->time_ns},
-                     ByteView(launcher::RingReader::bytes(*record), record->length)};
+  return to_chunk(record);
+}
+
+std::optional<OutputChunk> LauncherProcess::peek_output_at(std::size_t index) {
+  if (!ring_.is_open()) return std::nullopt;
+  return to_chunk(launcher::RingReader(ring_).peek_at(index));
 }
 
 void LauncherProcess::consume_output() {

@@ -25,6 +25,7 @@ class LauncherProcess final : public Process {
   const ProcessStatus& status() const override { return status_; }
   Event& changed() override { return changed_; }
   std::optional<OutputChunk> peek_output() override;
+  std::optional<OutputChunk> peek_output_at(std::size_t index) override;
   void consume_output() override;
   bool offer_stdin(std::uint64_t offset, ByteView bytes) override;
   void close_stdin(std::uint64_t offset) override;

@@ -71,7 +71,7 @@ struct OutputChunk {
   OutputKind kind;
   std::uint64_t offset;  // payload bytes of all earlier chunks of this process, both kinds together
   WallTime time;         // when it was read from the pipe
-  ByteView bytes;        // 1..65536; valid until consume_output()
+  ByteView bytes;        // 1..65536; valid until it is given back
 };
 
 // One program. Destroying it neither ends the program nor forgets it.
@@ -86,7 +86,9 @@ class Process {
   // The oldest chunk not consumed; empty when there is none now. When the state is final and this is
   // empty, there will be none.
   virtual std::optional<OutputChunk> peek_output() = 0;
-  // Gives back the peeked chunk: only after its bytes are written down, for no one else has them.
+  // The one that is `index` places behind the oldest; empty when it has not come.
+  virtual std::optional<OutputChunk> peek_output_at(std::size_t index) = 0;
+  // Gives back the oldest chunk: only after its bytes are written down, for no one else has them.
   virtual void consume_output() = 0;
 
   // Offers stdin bytes [offset, offset + size). What lies before status().stdin_applied is skipped;

@@ -44,13 +44,6 @@ std::uint32_t checksum(const char* record, ByteView payload) {
 
 }  // namespace
 
-SharedSlice SharedSlice::copy(ByteView bytes) {
-  auto owner = std::make_shared_for_overwrite<char[]>(bytes.size());
-  std::memcpy(owner.get(), bytes.data(), bytes.size());
-  const ByteView view(owner.get(), bytes.size());
-  return {std::move(owner), view};
-}
-
 std::uint32_t seal_record(const RecordHeader& header, char* record) {
   put_le(record, magic);
   put_le(record + kind_at, static_cast<std::uint8_t>(header.kind));

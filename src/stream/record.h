@@ -18,6 +18,7 @@
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/shared_slice.h"
 
 namespace outhaul::stream {
 
@@ -47,22 +48,6 @@ struct RecordHeader {
   WallTime time;
   std::uint32_t crc = 0;
   bool operator==(const RecordHeader&) const = default;
-};
-
-// Immutable bytes that several may hold at once: the tail of a stream and each of its readers. Shared
-// because a reader may still be sending what the tail has already let go.
-class SharedSlice {
- public:
-  SharedSlice() = default;
-  SharedSlice(std::shared_ptr<const char[]> owner, ByteView view) : owner_(std::move(owner)), view_(view) {}
-  static SharedSlice copy(ByteView bytes);
-  ByteView view() const { return view_; }
-  std::size_t size() const { return view_.size(); }
-  SharedSlice part(std::size_t from, std::size_t count) const { return {owner_, view_.substr(from, count)}; }
-
- private:
-  std::shared_ptr<const char[]> owner_;
-  ByteView view_;
 };
 
 // One whole, checked record.

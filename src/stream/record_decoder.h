@@ -17,6 +17,8 @@ class RecordDecoder {
   // The next whole record; empty: feed more. Fails with `protocol_violation` for anything else; a
   // decoder that failed stays failed.
   Result<std::optional<EncodedRecord>> next();
+  // Some of the chunk was not looked at yet.
+  bool has_input() const { return !chunk_.empty(); }
   // True when no unfinished record is held: the byte stream may end here.
   bool is_at_boundary() const { return have_ == 0 && chunk_.empty(); }
 

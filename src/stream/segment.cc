@@ -16,11 +16,6 @@ constexpr std::size_t walk_block_bytes = max_record_bytes;
 // One entry of the index stands for this much of a file.
 constexpr std::uint64_t index_step_bytes = 1U << 20U;
 
-SharedSlice share(Bytes bytes) {
-  const auto owner = std::make_shared<Bytes>(std::move(bytes));
-  return {std::shared_ptr<const char[]>(owner, owner->data()), *owner};
-}
-
 std::unexpected<Error> damaged(const std::string& file, std::uint64_t offset) {
   return fail(Error(ErrorCode::journal_corrupt, fmt::format("{}: damaged at offset {}", file, offset))
                   .with("file", file)
@@ -218,22 +213,30 @@ Result<void> SegmentLog::begin_segment(std::uint64_t offset) {
   return {};
 }
 
-Result<void> SegmentLog::append(const EncodedRecord& record) {
+Result<void> SegmentLog::append(std::span<const EncodedRecord> records) {
   if (has_failed_) return fail(ErrorCode::unavailable, prefix_ + ": an earlier sync failed");
-  OUTHAUL_ASSERT(segments_.empty() || (record.header().offset == end_.offset && !end_.complete));
+  const std::uint64_t from = records.front().header().offset;
+  OUTHAUL_ASSERT(segments_.empty() || (from == end_.offset && !end_.complete));
   const bool is_full = !segments_.empty() && segments_.back()->bytes >= segment_bytes_;
-  if (segments_.empty() || is_full) OUTHAUL_CHECK(begin_segment(record.header().offset));
+  if (segments_.empty() || is_full) OUTHAUL_CHECK(begin_segment(from));
   Segment& segment = *segments_.back();
   OUTHAUL_TRY(file, file_of(segment));
-  const ByteView part = record.bytes().view();
-  OUTHAUL_CHECK(file->append({&part, 1}));
+  std::vector<ByteView> parts;
+  parts.reserve(records.size());
+  for (const auto& record : records) parts.push_back(record.bytes().view());
+  OUTHAUL_CHECK(file->append(parts));
+  for (const auto& record : records) note_appended(segment, record);
+  return {};
+}
+
+void SegmentLog::note_appended(Segment& segment, const EncodedRecord& record) {
+  const std::size_t size = record.bytes().size();
   segment.note(record.header().offset, segment.bytes);
-  segment.bytes += part.size();
-  bytes_ += part.size();
-  unsynced_bytes_ += part.size();
+  segment.bytes += size;
+  bytes_ += size;
+  unsynced_bytes_ += size;
   last_record_ = record.header().offset;
   end_ = {record.end_offset(), completes_stream(record.header().kind)};
-  return {};
 }
 
 Task<Result<void>> SegmentLog::sync() {
@@ -303,7 +306,7 @@ Result<bool> SegmentLog::read_some(Segment& segment, const Wanted& wanted, ReadC
   // The first record comes also when it is larger than the reader's limit.
   const std::size_t count = std::max(wanted.max_bytes, chunk.bytes == 0 ? max_record_bytes : 0);
   OUTHAUL_TRY(read, file->read_at(place, std::min<std::uint64_t>(count, segment.bytes - place)));
-  const SharedSlice block = share(std::move(read));
+  const SharedSlice block = SharedSlice::take(std::move(read));
   const std::size_t taken = take_records(block, wanted, chunk);
   // A bad record later in the block is most likely cut by the block's end: the next read begins with it.
   if (taken == 0 && chunk.bytes == 0 && !parse_record(block.view())) return damaged(segment.name, place);

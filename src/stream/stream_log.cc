@@ -51,6 +51,12 @@ void StreamLog::note_appended(const EncodedRecord& record) {
   tail.push(record);
 }
 
+void StreamLog::note_read(std::uint64_t until) {
+  if (until <= read_until) return;
+  read_until = until;
+  if (reading) reading->pulse();
+}
+
 Result<std::optional<EncodedRecord>> StreamLog::completing_record() const {
   if (!end.complete) return std::optional<EncodedRecord>();
   ReadChunk chunk;

@@ -2,6 +2,7 @@
 // it is in `segments`, the last part also in `tail`. Known to the store alone; moves on its strand.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -27,7 +28,8 @@ struct StreamLog {
   StreamPosition end;
   std::uint64_t completing_offset = 0;  // of the record that completes, once there is one
   StreamPosition durable;
-  std::uint64_t adoptions = 0;  // how often its bytes were given up for a peer's
+  std::uint64_t read_until = 0;  // the furthest that a reader was given
+  std::uint64_t adoptions = 0;   // how often its bytes were given up for a peer's
   Tail tail;
   // Shared with a sync under way, which may outlive the stream. Null: small.
   std::shared_ptr<SegmentLog> segments;
@@ -41,7 +43,8 @@ struct StreamLog {
   bool is_flushing = false;
   bool is_damaged = false;
   bool is_forgotten = false;
-  std::unique_ptr<Event> growth;  // made by the first that waits
+  std::unique_ptr<Event> growth;  // made by the first that waits, as the next
+  std::unique_ptr<Event> reading;
 
   // Where the bytes end that a reader can hold a part of: the record that completes is read whole or not at
   // all.
@@ -57,10 +60,13 @@ struct StreamLog {
   bool has_more(std::uint64_t from) const;
   Result<ReadChunk> read(std::uint64_t from, std::size_t max_bytes) const;
   void note_appended(const EncodedRecord& record);
+  void note_read(std::uint64_t until);
+  std::uint64_t unread_bytes() const { return end.offset - std::min(end.offset, read_until); }
   // All of it before `position` is gone, the records in memory too.
   void begin_at(StreamPosition position);
   void wake() const {
     if (growth) growth->pulse();
+    if (reading) reading->pulse();
   }
 };
 

@@ -11,6 +11,10 @@ namespace {
 // A restart may bring back this much of what a small stream had dropped, and no more.
 constexpr std::uint64_t drop_mark_bytes = 64U << 10U;
 
+StreamPosition end_of(const EncodedRecord& record) {
+  return {record.end_offset(), completes_stream(record.header().kind)};
+}
+
 Result<void> check_length(const StreamLog& log, std::uint64_t more) {
   if (more <= max_stream_offset - log.end.offset) return {};
   return fail(ErrorCode::too_large, "stream: longer than an offset can say");
@@ -85,7 +89,7 @@ Result<EncodedRecord> StreamStore::append(const StreamId& id, RecordKind kind, W
   OUTHAUL_CHECK(check_length(*log, payload.size()));
   auto record = EncodedRecord::make(kind, log->end.offset, time, payload);
   OUTHAUL_CHECK(admit(*log, record));
-  OUTHAUL_CHECK(keep(*log, record));
+  OUTHAUL_CHECK(keep(*log, {&record, 1}));
   return record;
 }
 
@@ -95,7 +99,7 @@ Result<EncodedRecord> StreamStore::append_gap(const StreamId& id, WallTime time,
   OUTHAUL_CHECK(check_length(*log, missing));
   auto record = EncodedRecord::make_gap(log->end.offset, time, missing);
   OUTHAUL_CHECK(admit(*log, record));
-  OUTHAUL_CHECK(keep(*log, record));
+  OUTHAUL_CHECK(keep(*log, {&record, 1}));
   return record;
 }
 
@@ -110,16 +114,41 @@ Result<AppendOutcome> StreamStore::append_encoded(const StreamId& id, const Enco
   const bool is_new_end = offset == end.offset && !end.complete && completes_stream(record.header().kind);
   if (record.end_offset() <= end.offset && !is_new_end) return AppendOutcome::duplicate;
   OUTHAUL_CHECK(admit(*log, record));
-  OUTHAUL_CHECK(keep(*log, record.tail_from(end.offset)));
+  const auto fresh = record.tail_from(end.offset);
+  OUTHAUL_CHECK(keep(*log, {&fresh, 1}));
   return AppendOutcome::appended;
+}
+
+Result<void> StreamStore::append_run(const StreamId& id, std::span<const EncodedRecord> records) {
+  OUTHAUL_TRY(log, need_log(id));
+  // Of a run that did not fit the last time, the front may be there already.
+  while (!records.empty() && log->end >= end_of(records.front())) records = records.subspan(1);
+  if (records.empty()) return {};
+  const std::uint64_t from = records.front().header().offset;
+  if (from > log->end.offset) return fail(ErrorCode::stream_gap, "stream: bytes are missing before this run");
+  std::vector<EncodedRecord> cut;
+  if (from < log->end.offset) {
+    cut.assign(records.begin(), records.end());
+    cut.front() = cut.front().tail_from(log->end.offset);
+    records = cut;
+  }
+  std::uint64_t ordinary_bytes = 0;
+  for (const auto& record : records) {
+    if (!is_last_word(record.header().kind)) ordinary_bytes += record.bytes().size();
+  }
+  OUTHAUL_CHECK(admit(*log, ordinary_bytes));
+  return keep(*log, records);
 }
 
 // Whether the stream may take this record now.
 Result<void> StreamStore::admit(const StreamLog& log, const EncodedRecord& record) {
+  return admit(log, is_last_word(record.header().kind) ? 0 : record.bytes().size());
+}
+
+Result<void> StreamStore::admit(const StreamLog& log, std::uint64_t ordinary_bytes) {
   if (log.end.complete) return fail(ErrorCode::conflict, "stream: complete, nothing follows");
   if (log.is_damaged) return fail(ErrorCode::journal_corrupt, "stream: damaged, nothing is appended");
-  if (is_last_word(record.header().kind)) return {};
-  return check_room(record.bytes().size());
+  return ordinary_bytes == 0 ? Result<void>() : check_room(ordinary_bytes);
 }
 
 Result<void> StreamStore::check_room(std::uint64_t bytes) {
@@ -130,11 +159,14 @@ Result<void> StreamStore::check_room(std::uint64_t bytes) {
 
 void StreamStore::release_reserve() { parts_->reserve.release(); }
 
-Result<void> StreamStore::keep(StreamLog& log, const EncodedRecord& record) {
-  auto kept = keep_once(log, record);
+Result<void> StreamStore::keep(StreamLog& log, std::span<const EncodedRecord> records) {
+  auto kept = keep_once(log, records);
   const bool is_full = !kept && kept.error().code() == ErrorCode::disk_full;
-  if (is_full && is_last_word(record.header().kind) && parts_->reserve.release())
-    kept = keep_once(log, record);
+  if (is_full && is_last_word(records.back().header().kind) && parts_->reserve.release()) {
+    // A part of a small stream's run may have been kept.
+    while (log.end >= end_of(records.front())) records = records.subspan(1);
+    kept = keep_once(log, records);
+  }
   if (!kept) return kept;
   if (log.segments != nullptr) {
     log.tail.shrink_to(parts_->config.tail_bytes);
@@ -146,21 +178,25 @@ Result<void> StreamStore::keep(StreamLog& log, const EncodedRecord& record) {
   return {};
 }
 
-Result<void> StreamStore::keep_once(StreamLog& log, const EncodedRecord& record) {
-  const ByteView bytes = record.bytes().view();
-  if (log.segments == nullptr &&
-      log.tail.encoded_bytes() + bytes.size() > parts_->config.small_stream_bytes) {
+Result<void> StreamStore::keep_once(StreamLog& log, std::span<const EncodedRecord> records) {
+  std::uint64_t bytes = 0;
+  for (const auto& record : records) bytes += record.bytes().size();
+  if (log.segments == nullptr && log.tail.encoded_bytes() + bytes > parts_->config.small_stream_bytes) {
     OUTHAUL_CHECK(move_to_segments(log));
   }
-  if (log.segments != nullptr) {
-    OUTHAUL_CHECK(log.segments->append(record));
-  } else {
-    const Bytes prefix = encode_record_prefix(log.number);
-    const ByteView parts[] = {prefix, bytes};
-    OUTHAUL_TRY(position, parts_->journal->append(type_of(StreamJournalType::record), parts));
-    log.journal_position = position;
+  if (log.segments != nullptr) OUTHAUL_CHECK(log.segments->append(records));
+  for (const auto& record : records) {
+    if (log.segments == nullptr) OUTHAUL_CHECK(append_to_journal(log, record));
+    log.note_appended(record);
   }
-  log.note_appended(record);
+  return {};
+}
+
+Result<void> StreamStore::append_to_journal(StreamLog& log, const EncodedRecord& record) {
+  const Bytes prefix = encode_record_prefix(log.number);
+  const ByteView parts[] = {prefix, record.bytes().view()};
+  OUTHAUL_TRY(position, parts_->journal->append(type_of(StreamJournalType::record), parts));
+  log.journal_position = position;
   return {};
 }
 
@@ -276,7 +312,9 @@ Task<void> StreamStore::close() { co_await parts_->tasks.join(); }
 
 Result<ReadChunk> StreamStore::read(const StreamId& id, std::uint64_t from, std::size_t max_bytes) {
   OUTHAUL_TRY(log, need_log(id));
-  return log->read(from, max_bytes);
+  auto chunk = log->read(from, max_bytes);
+  if (chunk) log->note_read(chunk->next.offset);
+  return chunk;
 }
 
 Task<Result<void>> StreamStore::wait_for_more(StreamId id, std::uint64_t from) {
@@ -286,6 +324,21 @@ Task<Result<void>> StreamStore::wait_for_more(StreamId id, std::uint64_t from) {
     if (log->has_more(from)) co_return Result<void>();
     if (!log->growth) log->growth = std::make_unique<Event>(parts_->tasks.executor());
     co_await log->growth->wait_pulse();
+  }
+}
+
+std::uint64_t StreamStore::unread_bytes(const StreamId& id) const {
+  const auto* log = find_log(id);
+  return log == nullptr ? 0 : log->unread_bytes();
+}
+
+Task<Result<void>> StreamStore::wait_for_readers(StreamId id, std::uint64_t bytes) {
+  for (;;) {
+    auto* log = find_log(id);
+    if (log == nullptr) co_return fail(ErrorCode::not_found, "stream: not held here");
+    if (log->unread_bytes() <= bytes) co_return Result<void>();
+    if (!log->reading) log->reading = std::make_unique<Event>(parts_->tasks.executor());
+    co_await log->reading->wait_pulse();
   }
 }
 

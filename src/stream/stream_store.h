@@ -19,6 +19,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -103,6 +104,10 @@ class StreamStore final : public JournalOwner {
   // Fails with stream_gap when it begins after the end, conflict when the stream is complete, and as
   // append().
   Result<AppendOutcome> append_encoded(const StreamId& id, const EncodedRecord& record);
+  // Appends records of another writer that follow each other from the end on, in one write; those at the
+  // front that are there already are left out. After a failure some of the front may be kept: give the same
+  // run again. Fails as append_encoded().
+  Result<void> append_run(const StreamId& id, std::span<const EncodedRecord> records);
   // The peer holds more than we do (we lost a tail in a crash): gives up all our bytes and goes on at
   // its position. A completing record that was appended meanwhile moves behind it. Does nothing when
   // `position` is not ahead of what comes before that record.
@@ -132,6 +137,11 @@ class StreamStore final : public JournalOwner {
   // Completes when read(id, from, ..) has something to give, also the completing record. Fails with
   // not_found when the stream is not, or no longer, here.
   Task<Result<void>> wait_for_more(StreamId id, std::uint64_t from);
+  // How much of the stream was given to no reader yet; 0 when it is not here. A writer that lets this grow
+  // past tail_bytes makes its readers read from the disk.
+  std::uint64_t unread_bytes(const StreamId& id) const;
+  // Completes when at most `bytes` are unread. Fails as wait_for_more().
+  Task<Result<void>> wait_for_readers(StreamId id, std::uint64_t bytes);
 
   // --- life ---
   std::optional<StreamTotals> find(const StreamId& id) const;
@@ -163,8 +173,10 @@ class StreamStore final : public JournalOwner {
   Result<StreamLog*> need_log(const StreamId& id) const;
   Task<Result<void>> sync(StreamLog& log, JournalPosition journaled);
   Result<void> admit(const StreamLog& log, const EncodedRecord& record);
-  Result<void> keep(StreamLog& log, const EncodedRecord& record);
-  Result<void> keep_once(StreamLog& log, const EncodedRecord& record);
+  Result<void> admit(const StreamLog& log, std::uint64_t ordinary_bytes);
+  Result<void> keep(StreamLog& log, std::span<const EncodedRecord> records);
+  Result<void> keep_once(StreamLog& log, std::span<const EncodedRecord> records);
+  Result<void> append_to_journal(StreamLog& log, const EncodedRecord& record);
   Result<void> note_in_journal(StreamLog& log, JournalType type, ByteView payload);
   Result<void> note_start(StreamLog& log);
   Result<void> move_to_segments(StreamLog& log);

@@ -234,6 +234,60 @@ TEST_F(StreamStoreTest, WhenRecordsOfAnotherWriterCome_ThenEachByteIsKeptOnce) {
   EXPECT_EQ(read_all(store, id, 0), "abcde");
 }
 
+TEST_F(StreamStoreTest, WhenARunOfRecordsComes_ThenEachByteIsKeptOnceInOneWrite) {
+  const auto process = start();
+  auto& store = process->store;
+  ASSERT_TRUE(store.create(id, incarnation).has_value());
+  const auto record = [](std::uint64_t offset, ByteView bytes) {
+    return EncodedRecord::make(RecordKind::standard_output, offset, noon, bytes);
+  };
+  const Bytes output = pattern(5000, 0);
+  std::vector<EncodedRecord> run;
+  for (std::size_t at = 0; at < output.size(); at += 500)
+    run.push_back(record(at, ByteView(output).substr(at, 500)));
+  const std::span<const EncodedRecord> all(run);
+  const std::vector<EncodedRecord> overlapping{record(4900, pattern(200, 7)), record(5100, "xy")};
+  const std::vector<EncodedRecord> ahead{record(6000, "z")};
+  const std::vector<EncodedRecord> last{record(5102, "end"),
+                                        EncodedRecord::make(RecordKind::end, 5105, noon, "")};
+
+  ASSERT_TRUE(store.append_run(id, all.first(3)).has_value());
+  EXPECT_TRUE(store.find(id)->is_small);
+  ASSERT_TRUE(store.append_run(id, all).has_value());
+  EXPECT_EQ(store.find(id)->end, output.size());
+  ASSERT_TRUE(store.append_run(id, all).has_value());
+  ASSERT_TRUE(store.append_run(id, overlapping).has_value());
+  EXPECT_EQ(store.append_run(id, ahead).error().code(), ErrorCode::stream_gap);
+  ASSERT_TRUE(store.append_run(id, last).has_value());
+  ASSERT_TRUE(store.append_run(id, last).has_value());
+
+  EXPECT_FALSE(store.find(id)->is_small);
+  EXPECT_TRUE(store.find(id)->complete);
+  EXPECT_EQ(read_all(store, id, 0), output + pattern(200, 7).substr(100) + "xyend");
+}
+
+TEST_F(StreamStoreTest, WhenAWriterWaitsForReaders_ThenItGoesOnOnceTheyHaveRead) {
+  const auto process = start();
+  auto& store = process->store;
+  ASSERT_TRUE(store.create(id, incarnation).has_value());
+  const Bytes output = write(store, 1000);
+  std::optional<bool> is_read;
+  TaskGroup group(io.get_executor());
+  group.spawn([&]() -> Task<void> { is_read = (co_await store.wait_for_readers(id, 300)).has_value(); });
+
+  settle();
+  EXPECT_EQ(store.unread_bytes(id), 1000U);
+  EXPECT_FALSE(is_read);
+  ASSERT_TRUE(store.read(id, 0, 500).has_value());
+  settle();
+  EXPECT_FALSE(is_read);
+  ASSERT_TRUE(store.read(id, 500, 1000).has_value());
+  settle();
+
+  EXPECT_EQ(is_read, true);
+  EXPECT_EQ(store.unread_bytes(id), 0U);
+}
+
 TEST_F(StreamStoreTest, WhenRecordsAreNone_ThenTheyAreInvalid) {
   const auto process = start();
   ASSERT_TRUE(process->store.create(id, incarnation).has_value());

@@ -28,10 +28,11 @@ class MemoryLauncher::Handle final : public Process {
   const ProcessStatus& status() const override { return state().status; }
   Event& changed() override { return changed_; }
 
-  std::optional<OutputChunk> peek_output() override {
+  std::optional<OutputChunk> peek_output() override { return peek_output_at(0); }
+  std::optional<OutputChunk> peek_output_at(std::size_t index) override {
     const auto& output = state().output;
-    if (output.empty()) return std::nullopt;
-    const auto& chunk = output.front();
+    if (index >= output.size()) return std::nullopt;
+    const auto& chunk = output[index];
     return OutputChunk{chunk.kind, chunk.offset, chunk.time, chunk.bytes};
   }
   void consume_output() override {

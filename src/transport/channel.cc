@@ -53,11 +53,17 @@ Task<Result<v1::Accept>> Channel::accepted() {
 }
 
 Task<Result<void>> Channel::send(Bytes bytes) {
+  std::vector<SharedSlice> slices;
+  slices.push_back(SharedSlice::take(std::move(bytes)));
+  return send(std::move(slices));
+}
+
+Task<Result<void>> Channel::send(std::vector<SharedSlice> slices) {
   const auto state = state_;
   OUTHAUL_ASSERT(!state->is_finished);
   while (!is_over(*state) && !state->core->mux().has_room(state->id)) co_await state->changed.wait_pulse();
   if (is_over(*state)) co_return fail(failure_of(*state));
-  state->core->mux().send(state->id, std::move(bytes));
+  for (auto& slice : slices) state->core->mux().send(state->id, std::move(slice));
   state->core->wake_writer();
   co_return Result<void>();
 }
@@ -71,18 +77,20 @@ Result<bool> Channel::try_send(Bytes& bytes) {
   return true;
 }
 
+std::optional<Bytes> Channel::try_receive() {
+  if (state_->core == nullptr) return std::nullopt;
+  auto& core = *state_->core;
+  auto chunk = core.mux().read(state_->id);
+  // Reading may have queued credit.
+  if (chunk && core.mux().has_output()) core.wake_writer();
+  if (!chunk && state_->is_peer_finished) state_->is_drained = true;
+  return chunk;
+}
+
 Task<Result<std::optional<Bytes>>> Channel::receive() {
   const auto state = state_;
   for (;;) {
-    if (state->core != nullptr) {
-      auto chunk = state->core->mux().read(state->id);
-      if (chunk) {
-        // Reading may have queued credit.
-        if (state->core->mux().has_output()) state->core->wake_writer();
-        co_return chunk;
-      }
-      if (state->is_peer_finished) state->is_drained = true;
-    }
+    if (auto chunk = try_receive()) co_return std::move(chunk);
     // After the session's end an unread rest is gone, so the end counts only for who had seen it.
     if (state->is_drained) co_return std::optional<Bytes>();
     if (is_over(*state)) co_return fail(failure_of(*state));

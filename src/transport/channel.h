@@ -4,9 +4,11 @@
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/shared_slice.h"
 #include "base/task.h"
 #include "outhaul/v1/session.pb.h"
 #include "wire/target.h"
@@ -31,11 +33,15 @@ class Channel {
   // to open() at most 16 KiB leave. One caller at a time.
   //   errors  the refusal, the peer's reset code, session_lost
   Task<Result<void>> send(Bytes bytes);
+  // The same for bytes that others hold too: nothing is copied until they leave.
+  Task<Result<void>> send(std::vector<SharedSlice> slices);
   // The same without waiting: false when there is no room now, and nothing was taken.
   Result<bool> try_send(Bytes& bytes);
   // Bytes in order, at most 64 KiB at once; empty optional when the peer has finished. Taking them returns
   // credit, so whoever stops calling stops the peer. One caller at a time. Errors as send().
   Task<Result<std::optional<Bytes>>> receive();
+  // What receive() would give at once; empty when it would wait, fail, or tell of the end.
+  std::optional<Bytes> try_receive();
   // This direction ends after what is queued. Nothing may be sent any more.
   void finish();
   // Both directions end now.

@@ -1,6 +1,8 @@
 #include "transport/tunnel_core.h"
 
 #include <boost/asio/experimental/awaitable_operators.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <utility>
 
 #include "base/assert.h"
@@ -13,6 +15,11 @@ namespace {
 // How long a Goodbye may take to leave.
 constexpr Duration parting_limit = std::chrono::seconds(1);
 constexpr std::size_t probe_nonce_bytes = 8;
+// How long after a keystroke the next one is expected, and how much others send at once meanwhile.
+constexpr Duration typing_lasts = std::chrono::milliseconds(100);
+constexpr std::size_t keystroke_bytes = 4096;
+constexpr std::size_t small_message_bytes = 2 * (wire::frame_header_bytes + wire::max_frame_payload_bytes);
+
 Error violation(const char* rule) { return Error(ErrorCode::protocol_violation, rule); }
 
 v1::Control goodbye_control(const Error& reason) {
@@ -104,6 +111,7 @@ Task<void> TunnelCore::read_loop(TunnelHandler& handler) {
     } else if (mux_.has_output()) {
       output_.pulse();
     }
+    co_await give_turn(message->size());
   }
 }
 
@@ -112,10 +120,11 @@ Task<void> TunnelCore::write_loop(TunnelHandler& handler) {
     while (mux_.has_output()) {
       // Control leaves first, so the message after close() holds the Goodbye.
       const bool is_last = closing_.has_value();
-      auto message = mux_.take_output();
+      auto message = mux_.take_output(is_interactive() ? small_message_bytes : wire::max_message_bytes);
       if (const auto taken = take_events(handler); !taken) close(taken.error());
       if (message.empty()) break;
       is_sending_ = true;
+      const auto bytes = message.size();
       const auto sent = co_await carrier_->send(std::move(message));
       is_sending_ = false;
       if (!sent) {
@@ -123,9 +132,22 @@ Task<void> TunnelCore::write_loop(TunnelHandler& handler) {
         co_return;
       }
       if (is_last) flushed_.set();
+      co_await give_turn(bytes);
     }
     co_await output_.wait_pulse();
   }
+}
+
+bool TunnelCore::is_interactive() {
+  const auto frames = mux_.interactive_frames();
+  if (frames != std::exchange(interactive_frames_, frames)) interactive_until_ = clock_.now() + typing_lasts;
+  return interactive_until_ != TimePoint::min() && clock_.now() < interactive_until_;
+}
+
+// Reading and writing go on without a pause as long as the carrier has something to give or room to take:
+// good for bulk, but a keystroke would wait for all of it.
+Task<void> TunnelCore::give_turn(std::size_t moved_bytes) {
+  if (moved_bytes > keystroke_bytes && is_interactive()) co_await asio::post(executor_, asio::use_awaitable);
 }
 
 Task<void> TunnelCore::beat_loop(TunnelHandler& handler) {

@@ -68,6 +68,9 @@ class TunnelCore {
   Task<void> beat_loop(TunnelHandler& handler);
   Task<void> close_loop();
   Task<void> wait_for_probe(Bytes nonce);
+  // Somebody types: what is not interactive leaves in small messages, and everybody gets turns.
+  bool is_interactive();
+  Task<void> give_turn(std::size_t moved_bytes);
 
   // Each fails when the peer broke the protocol or said Goodbye.
   Result<void> take_events(TunnelHandler& handler);
@@ -93,7 +96,9 @@ class TunnelCore {
   std::optional<wire::HubClock> hub_clock_;
   // Those that an owner still holds.
   std::map<wire::ChannelId, std::shared_ptr<ChannelState>> channels_;
-  bool is_sending_ = false;         // half a message may be out
+  bool is_sending_ = false;  // half a message may be out
+  std::uint64_t interactive_frames_ = 0;
+  TimePoint interactive_until_ = TimePoint::min();
   std::set<Bytes> awaited_probes_;  // nonces that were not answered
   std::optional<Error> closing_;    // close() was called
   std::optional<Error> end_;

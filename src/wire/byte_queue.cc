@@ -8,20 +8,21 @@
 
 namespace outhaul::wire {
 
-void ByteQueue::push(Bytes chunk) {
-  if (chunk.empty()) return;
+void ByteQueue::push(SharedSlice chunk) {
+  if (chunk.size() == 0) return;
   size_ += chunk.size();
-  chunks_.push_back(std::move(chunk));
+  chunks_.push_back({Bytes(), std::move(chunk)});
 }
 
 void ByteQueue::append(ByteView bytes) {
   if (bytes.empty()) return;
-  if (chunks_.empty() || chunks_.back().size() + bytes.size() > chunk_bytes) {
+  if (chunks_.empty() || chunks_.back().own.empty() ||
+      chunks_.back().own.size() + bytes.size() > chunk_bytes) {
     chunks_.emplace_back();
     // A full frame is a bulk transfer: three more follow, and growing by doubling would copy them twice.
-    if (bytes.size() == max_frame_payload_bytes) chunks_.back().reserve(chunk_bytes);
+    if (bytes.size() == max_frame_payload_bytes) chunks_.back().own.reserve(chunk_bytes);
   }
-  chunks_.back().append(bytes);
+  chunks_.back().own.append(bytes);
   size_ += bytes.size();
 }
 
@@ -29,9 +30,9 @@ void ByteQueue::move_to(Bytes& out, std::size_t count) {
   OUTHAUL_ASSERT(count <= size_);
   size_ -= count;
   while (count > 0) {
-    const auto& front = chunks_.front();
+    const ByteView front = chunks_.front().view();
     const auto piece = std::min(count, front.size() - front_offset_);
-    out.append(front, front_offset_, piece);
+    out.append(front.substr(front_offset_, piece));
     count -= piece;
     front_offset_ += piece;
     if (front_offset_ == front.size()) {
@@ -43,7 +44,8 @@ void ByteQueue::move_to(Bytes& out, std::size_t count) {
 
 Bytes ByteQueue::take_chunk() {
   OUTHAUL_ASSERT(!is_empty());
-  Bytes chunk = std::move(chunks_.front());
+  Bytes chunk = std::move(chunks_.front().own);
+  OUTHAUL_ASSERT(!chunk.empty());
   chunks_.pop_front();
   chunk.erase(0, std::exchange(front_offset_, 0));
   size_ -= chunk.size();

@@ -16,7 +16,7 @@ std::optional<MuxEvent> Mux::take_event() { return impl_->take_event(); }
 Result<ChannelId> Mux::open(v1::Open open) { return impl_->open(std::move(open)); }
 void Mux::accept(ChannelId channel, v1::Accept accept) { impl_->accept(channel, std::move(accept)); }
 void Mux::refuse(ChannelId channel, const v1::Refuse& refuse) { impl_->refuse(channel, refuse); }
-void Mux::send(ChannelId channel, Bytes bytes) { impl_->send(channel, std::move(bytes)); }
+void Mux::send(ChannelId channel, SharedSlice bytes) { impl_->send(channel, std::move(bytes)); }
 bool Mux::has_room(ChannelId channel) { return impl_->has_room(channel); }
 void Mux::finish(ChannelId channel) { impl_->finish(channel); }
 void Mux::reset(ChannelId channel, ErrorCode code) { impl_->reset(channel, code); }
@@ -25,6 +25,7 @@ std::optional<Bytes> Mux::read(ChannelId channel) { return impl_->read(channel);
 Result<void> Mux::send_control(const v1::Control& message) { return impl_->send_control(message); }
 bool Mux::has_output() const { return impl_->has_output(); }
 Bytes Mux::take_output(std::size_t max_bytes) { return impl_->take_output(max_bytes); }
+std::uint64_t Mux::interactive_frames() const { return impl_->interactive_frames(); }
 std::size_t Mux::open_channels() const { return impl_->open_channels(); }
 std::uint64_t Mux::total_window_bytes() const { return impl_->total_window_bytes(); }
 std::uint64_t Mux::total_queued_bytes() const { return impl_->total_queued_bytes(); }
@@ -112,7 +113,7 @@ void Mux::Impl::refuse(ChannelId id, const v1::Refuse& refuse) {
   forget_if_over(id, *channel);
 }
 
-void Mux::Impl::send(ChannelId id, Bytes bytes) {
+void Mux::Impl::send(ChannelId id, SharedSlice bytes) {
   auto* const channel = find(id);
   if (channel == nullptr || channel->is_out_ended || channel->is_finish_wanted || channel->is_discarding)
     return;

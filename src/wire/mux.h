@@ -22,6 +22,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/shared_slice.h"
 #include "outhaul/v1/session.pb.h"
 #include "wire/frame.h"
 #include "wire/target.h"
@@ -98,7 +99,8 @@ class Mux {
 
   // Queues `bytes` whatever has_room() says; the caller waits for room. Nothing is copied. Ignored after
   // finish().
-  void send(ChannelId channel, Bytes bytes);
+  void send(ChannelId channel, Bytes bytes) { send(channel, SharedSlice::take(std::move(bytes))); }
+  void send(ChannelId channel, SharedSlice bytes);
   bool has_room(ChannelId channel);
   // After what is queued, this direction ends.
   void finish(ChannelId channel);
@@ -118,6 +120,9 @@ class Mux {
   // interactive channels, then the others, each kind round-robin by frame. Others get a quarter of the
   // message while interactive ones fill it. Empty when nothing can be sent now.
   Bytes take_output(std::size_t max_bytes = max_message_bytes);
+
+  // Data frames of interactive channels so far, in both directions: somebody types while this changes.
+  std::uint64_t interactive_frames() const;
 
   std::size_t open_channels() const;
   // Sum over channels, for tests and metrics.

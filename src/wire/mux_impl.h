@@ -44,7 +44,7 @@ class Mux::Impl {
   Result<ChannelId> open(v1::Open open);
   void accept(ChannelId id, v1::Accept accept);
   void refuse(ChannelId id, const v1::Refuse& refuse);
-  void send(ChannelId id, Bytes bytes);
+  void send(ChannelId id, SharedSlice bytes);
   bool has_room(ChannelId id);
   void finish(ChannelId id);
   void reset(ChannelId id, ErrorCode code);
@@ -60,6 +60,7 @@ class Mux::Impl {
   bool has_output() const;
   Bytes take_output(std::size_t max_bytes);
 
+  std::uint64_t interactive_frames() const { return interactive_frames_; }
   std::size_t open_channels() const { return channels_.size(); }
   std::uint64_t total_window_bytes() const { return total_window_; }
   std::uint64_t total_queued_bytes() const { return total_queued_; }
@@ -123,6 +124,7 @@ class Mux::Impl {
   std::size_t pending_opens_ = 0;
   std::uint64_t total_window_ = 0;
   std::uint64_t total_queued_ = 0;
+  std::uint64_t interactive_frames_ = 0;
 
   Queue<MuxEvent> events_;
   std::optional<OpeningIn> opening_in_;

@@ -141,6 +141,7 @@ Result<void> Mux::Impl::receive_data(const Frame& frame) {
   OUTHAUL_TRY(channel, find_sendable_by_peer(frame.channel));
   if (frame.payload.size() > channel->receive_credit) return violation("mux: more bytes than credit");
   channel->receive_credit -= static_cast<std::uint32_t>(frame.payload.size());
+  if (channel->is_interactive) ++interactive_frames_;
   if (channel->is_discarding) return {};
   channel->in.append(frame.payload);
   if (!std::exchange(channel->is_readable_told, true)) events_.emplace_back(ChannelReadable{frame.channel});

@@ -134,6 +134,7 @@ void Mux::Impl::take_channel(ChannelId id, MuxChannel& channel, Bytes& message, 
     channel.out.move_to(message, count);
     channel.send_credit -= static_cast<std::uint32_t>(count);
     total_queued_ -= count;
+    if (channel.is_interactive) ++interactive_frames_;
   } else {
     append_frame_header(message, id, FrameKind::finish, 0);
     channel.is_out_ended = true;

@@ -293,6 +293,7 @@ TEST_F(MuxPair, WhenABulkChannelHasMuchQueued_ThenAnInteractiveByteLeavesInTheNe
 
   ASSERT_FALSE(seen.empty());
   EXPECT_EQ(seen[0].channel, interactive);
+  EXPECT_EQ(hub.interactive_frames(), 1U);
 }
 
 TEST_F(MuxPair, WhenInteractiveChannelsAreBusy_ThenTheOthersStillGetAFrameAMessage) {

@@ -132,6 +132,8 @@ class ProcessLauncherContract : public ::testing::TestWithParam<std::string> {
       process.changed().reset();
       while (auto chunk = process.peek_output()) {
         EXPECT_EQ(chunk->offset, seen.bytes);
+        const auto behind = process.peek_output_at(1);
+        if (behind) EXPECT_EQ(behind->offset, chunk->offset + chunk->bytes.size());
         seen.bytes += chunk->bytes.size();
         (chunk->kind == OutputKind::out ? seen.out : seen.err).append(chunk->bytes);
         process.consume_output();

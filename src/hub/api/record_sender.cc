@@ -17,11 +17,10 @@ Task<Result<void>> write_chunk(http::ResponseWriter& writer, const stream::ReadC
     for (const auto& slice : chunk.slices) joined.append(slice.view());
     co_return co_await writer.write(joined);
   }
-  for (std::size_t i = 0; i < chunk.slices.size(); i += 2) {
-    const auto second = i + 1 < chunk.slices.size() ? chunk.slices[i + 1].view() : ByteView();
-    OUTHAUL_CO_CHECK(co_await writer.write(chunk.slices[i].view(), second));
-  }
-  co_return Result<void>();
+  std::vector<ByteView> pieces;
+  pieces.reserve(chunk.slices.size());
+  for (const auto& slice : chunk.slices) pieces.push_back(slice.view());
+  co_return co_await writer.write_many(pieces);
 }
 
 Task<Result<void>> write_all(http::ResponseWriter& writer, OutputReader& reader, OutputReader::Wait wait,

@@ -19,14 +19,8 @@ Result<Archive> load_archive(store::ReadTransaction& tx, const StreamId& id) {
   return archive;
 }
 
-stream::SharedSlice slice_of(Bytes records) {
-  // One allocation for all of them: the slice keeps the string alive.
-  auto owner = std::make_shared<const Bytes>(std::move(records));
-  return {std::shared_ptr<const char[]>(owner, owner->data()), *owner};
-}
-
 // What of an archive, which is whole, lies from `from` on.
-Result<stream::ReadChunk> chunk_of(const stream::SharedSlice& all, std::uint64_t from) {
+Result<stream::ReadChunk> chunk_of(const SharedSlice& all, std::uint64_t from) {
   stream::ReadChunk chunk;
   std::optional<std::size_t> first_whole;
   for (std::size_t at = 0; at < all.size();) {
@@ -84,7 +78,7 @@ Task<Result<stream::ReadChunk>> OutputReader::read_archive() {
   auto work = [id = id_](store::ReadTransaction& tx) { return load_archive(tx, id); };
   OUTHAUL_CO_TRY(archive, co_await sources_.database.read(std::move(work)));
   if (archive.records) {
-    OUTHAUL_CO_TRY(chunk, chunk_of(slice_of(std::move(*archive.records)), position_.offset));
+    OUTHAUL_CO_TRY(chunk, chunk_of(SharedSlice::take(std::move(*archive.records)), position_.offset));
     co_return take(std::move(chunk));
   }
   if (!archive.task || archive.task->stream != id_ || !store::is_final(archive.task->state)) {

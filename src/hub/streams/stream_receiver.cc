@@ -1,5 +1,7 @@
 #include "hub/streams/stream_receiver.h"
 
+#include <algorithm>
+
 #include "base/within.h"
 
 namespace outhaul::hub {
@@ -7,6 +9,9 @@ namespace {
 
 // A full disk is freed by others, who do not tell us.
 constexpr Duration room_interval = std::chrono::seconds(1);
+
+// What one write takes, and what the journal of a small stream can hold up at most.
+constexpr std::size_t max_run_bytes = 256U << 10U;
 
 bool lacks_room(const Error& error) {
   return error.code() == ErrorCode::exhausted || error.code() == ErrorCode::disk_full;
@@ -84,39 +89,64 @@ Result<StreamReceiver::Inlet> StreamReceiver::open_inlet(const LiveTaskPtr& task
 Task<Result<void>> StreamReceiver::receive_records(Inlet& inlet, transport::Channel& channel) {
   stream::RecordDecoder decoder;
   while (true) {
-    OUTHAUL_CO_TRY(bytes, co_await channel.receive());
-    if (!bytes) co_return Result<void>();
-    decoder.feed(*bytes);
-    while (true) {
-      OUTHAUL_CO_TRY(record, decoder.next());
-      if (!record) break;
-      OUTHAUL_CO_CHECK(co_await take_record(inlet, *record));
-    }
-    if (inlet.cursor.position().complete) continue;
-    inlet.task->output.pulse();
-    acks_.note_growth(inlet.task->row.stream, bytes->size());
+    OUTHAUL_CO_TRY(received, co_await channel.receive());
+    if (!received) co_return Result<void>();
+    Bytes piece = std::move(*received);
+    decoder.feed(piece);
+    do {
+      OUTHAUL_CO_TRY(run, gather_run(inlet, decoder, channel, piece));
+      OUTHAUL_CO_CHECK(co_await take_run(inlet, run));
+    } while (decoder.has_input());
   }
 }
 
-Task<Result<void>> StreamReceiver::take_record(Inlet& inlet, const stream::EncodedRecord& record) {
-  OUTHAUL_CO_TRY(verdict, inlet.cursor.offer(record.header(), record.span()));
-  if (verdict == stream::ReaderCursor::Verdict::ignore) co_return Result<void>();
-  OUTHAUL_CO_CHECK(co_await append(inlet, record));
+// The new records that are here already, up to the one that completes the stream: written and forwarded
+// together, they cost less than one by one. `piece` is what the decoder was fed last.
+Result<StreamReceiver::Run> StreamReceiver::gather_run(Inlet& inlet, stream::RecordDecoder& decoder,
+                                                       transport::Channel& channel, Bytes& piece) {
+  Run run{.records = {}, .bytes = piece.size(), .completes = false};
+  while (!run.completes) {
+    OUTHAUL_TRY(record, decoder.next());
+    if (!record) {
+      auto more = run.bytes < max_run_bytes ? channel.try_receive() : std::nullopt;
+      if (!more) break;
+      piece = std::move(*more);
+      run.bytes += piece.size();
+      decoder.feed(piece);
+      continue;
+    }
+    const std::uint64_t from = inlet.cursor.position().offset;
+    OUTHAUL_TRY(verdict, inlet.cursor.offer(record->header(), record->span()));
+    if (verdict == stream::ReaderCursor::Verdict::ignore) continue;
+    run.completes = stream::completes_stream(record->header().kind);
+    run.records.push_back(record->tail_from(std::max(from, record->header().offset)));
+  }
+  return run;
+}
+
+Task<Result<void>> StreamReceiver::take_run(const Inlet& inlet, const Run& run) {
+  if (!run.records.empty()) OUTHAUL_CO_CHECK(co_await append(inlet, run.records));
   auto& state = inlet.task->row.state;
-  if (state == store::TaskState::accepted) {
+  if (!run.records.empty() && state == store::TaskState::accepted) {
     // Not written down: after a restart the stream says it again.
     state = store::TaskState::running;
     inlet.task->changed.pulse();
   }
-  if (stream::completes_stream(record.header().kind)) co_await complete(inlet);
+  if (run.completes) {
+    co_await complete(inlet);
+  } else if (!inlet.cursor.position().complete) {
+    inlet.task->output.pulse();
+    acks_.note_growth(inlet.task->row.stream, run.bytes);
+  }
   co_return Result<void>();
 }
 
 // Until there is room nothing is read from the channel, so the node stops sending, and in the end the process
 // blocks.
-Task<Result<void>> StreamReceiver::append(const Inlet& inlet, const stream::EncodedRecord& record) {
+Task<Result<void>> StreamReceiver::append(const Inlet& inlet,
+                                          std::span<const stream::EncodedRecord> records) {
   for (bool is_first = true;; is_first = false) {
-    const auto appended = needs_.streams.append_encoded(inlet.task->row.stream, record);
+    const auto appended = needs_.streams.append_run(inlet.task->row.stream, records);
     if (appended) co_return Result<void>();
     if (!lacks_room(appended.error())) co_return fail(appended.error());
     if (is_first) needs_.log.failure("no room for a stream, waiting", appended.error());

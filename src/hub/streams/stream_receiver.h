@@ -3,6 +3,9 @@
 //   runs on  the hub's strand; each stream is a child of the session
 #pragma once
 
+#include <span>
+#include <vector>
+
 #include "hub/nodes/node_link.h"
 #include "hub/streams/ack_batch.h"
 #include "hub/tasks/courier.h"
@@ -34,8 +37,16 @@ class StreamReceiver {
   struct Inlet;
   Result<Inlet> open_inlet(const LiveTaskPtr& task, const v1::StreamOpen& open);
   Task<Result<void>> receive_records(Inlet& inlet, transport::Channel& channel);
-  Task<Result<void>> take_record(Inlet& inlet, const stream::EncodedRecord& record);
-  Task<Result<void>> append(const Inlet& inlet, const stream::EncodedRecord& record);
+  // Records that follow each other and are new.
+  struct Run {
+    std::vector<stream::EncodedRecord> records;
+    std::size_t bytes = 0;  // as they came
+    bool completes = false;
+  };
+  Result<Run> gather_run(Inlet& inlet, stream::RecordDecoder& decoder, transport::Channel& channel,
+                         Bytes& piece);
+  Task<Result<void>> take_run(const Inlet& inlet, const Run& run);
+  Task<Result<void>> append(const Inlet& inlet, std::span<const stream::EncodedRecord> records);
   // The completing record is in the store: ends the task and lets the node forget.
   Task<void> complete(const Inlet& inlet);
 

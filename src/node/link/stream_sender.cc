@@ -14,13 +14,6 @@ constexpr std::size_t read_bytes = 256U << 10U;
 constexpr auto first_retry = std::chrono::seconds(1);
 constexpr auto longest_retry = std::chrono::seconds(30);
 
-Bytes join(const stream::ReadChunk& chunk) {
-  Bytes bytes;
-  bytes.reserve(chunk.bytes);
-  for (const auto& slice : chunk.slices) bytes.append(slice.view());
-  return bytes;
-}
-
 }  // namespace
 
 struct StreamSender::Attempt {
@@ -111,7 +104,7 @@ Task<bool> StreamSender::send_some(Attempt& attempt) {
   const auto held = holdings();
   const auto sending = held ? cursor_.next(*held, read_bytes) : std::nullopt;
   if (!sending) co_return false;
-  const auto chunk = ports_.streams.read(stream_, sending->from, sending->max_bytes);
+  auto chunk = ports_.streams.read(stream_, sending->from, sending->max_bytes);
   if (!chunk) {
     ports_.log.failure("a stream is not read", chunk.error());
     attempt.is_over = true;
@@ -120,7 +113,7 @@ Task<bool> StreamSender::send_some(Attempt& attempt) {
   if (chunk->slices.empty()) co_return false;
   // Before the wait: meanwhile the hub's answer may move the cursor, and that must stand.
   cursor_.sent(chunk->next);
-  const auto sent = co_await attempt.channel.send(join(*chunk));
+  const auto sent = co_await attempt.channel.send(std::move(chunk->slices));
   if (OUTHAUL_FAULT("drop_before_ack"))
     static_cast<void>(ports_.streams.drop(stream_, cursor_.position().offset));
   co_return sent.has_value();

@@ -87,17 +87,30 @@ Result<void> OutputWriter::append_gap(WallTime time) {
   return {};
 }
 
-Result<void> OutputWriter::append(const sandbox::OutputChunk& chunk) {
-  // A chunk is given back only after it was written, so a node that was killed between the two meets the
-  // front of it again.
-  const std::uint64_t known = produced() > chunk.offset ? produced() - chunk.offset : 0;
-  if (known >= chunk.bytes.size()) return {};
-  const ByteView fresh = chunk.bytes.substr(known);
-  const RecordKind kind = to_record_kind(chunk.kind);
-  OUTHAUL_TRY(record, streams_.append(stream_, kind, chunk.time, fresh));
-  count(kind, fresh);
-  totals_.offset = record.end_offset();
-  return {};
+Result<void> OutputWriter::append(std::span<const sandbox::OutputChunk> chunks) {
+  const auto found = streams_.find(stream_);
+  if (!found) return fail(ErrorCode::not_found, "the task's stream is gone");
+  std::vector<stream::EncodedRecord> records;
+  std::uint64_t end = found->end;
+  for (const auto& chunk : chunks) {
+    // A chunk is given back only after it was written, so a node that was killed between the two meets the
+    // front of it again.
+    const std::uint64_t known = produced() > chunk.offset ? produced() - chunk.offset : 0;
+    if (known >= chunk.bytes.size()) continue;
+    const auto kind = to_record_kind(chunk.kind);
+    records.push_back(stream::EncodedRecord::make(kind, end, chunk.time, chunk.bytes.substr(known)));
+    end = records.back().end_offset();
+  }
+  if (records.empty()) return {};
+  const auto appended = streams_.append_run(stream_, records);
+  // After a failure the front of the run may be there all the same.
+  const auto held = streams_.find(stream_);
+  for (const auto& record : records) {
+    if (!held || record.end_offset() > held->end) break;
+    count(record.header().kind, record.payload());
+    totals_.offset = record.end_offset();
+  }
+  return appended;
 }
 
 Result<void> OutputWriter::append_event(WallTime time, ByteView json) {

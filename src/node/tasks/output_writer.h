@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 
 #include "base/task.h"
 #include "node/tasks/task_ledger.h"
@@ -23,9 +24,10 @@ class OutputWriter {
   //   errors  those of StreamStore::read
   Task<Result<void>> recover(const std::optional<OutputTotals>& written_down);
 
-  // Appends what of the chunk the stream does not hold yet. Fails with exhausted or disk_full when there
-  // is no room: nothing was appended, ask again later. Other failures are final.
-  Result<void> append(const sandbox::OutputChunk& chunk);
+  // Appends, in one write, what of these chunks (they follow each other) the stream does not hold yet. Fails
+  // with exhausted or disk_full when there is no room: ask again later, with the same ones. Other failures
+  // are final.
+  Result<void> append(std::span<const sandbox::OutputChunk> chunks);
   // A record of kind event: JSON of one line.
   Result<void> append_event(WallTime time, ByteView json);
 

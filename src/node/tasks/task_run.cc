@@ -7,6 +7,7 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <csignal>
+#include <utility>
 
 #include "base/within.h"
 #include "node/tasks/last_word.h"
@@ -21,6 +22,16 @@ using sandbox::ProcessState;
 constexpr auto look_for_room_every = std::chrono::seconds(1);
 // After so much output others get their turn on the strand.
 constexpr std::size_t output_turn_bytes = 256U << 10U;
+// Small chunks cost more to look at than one write saves.
+constexpr std::size_t max_run_chunks = 16;
+// The output waits for a tunnel that nearly keeps up with it: what the tunnel is behind by more than the
+// stream's tail is read back from the disk, byte for byte. Between the two marks the tunnel is never idle.
+constexpr std::uint64_t most_unread_bytes = 768U << 10U;
+constexpr std::uint64_t few_unread_bytes = 384U << 10U;
+// A tunnel slower than this (some 20 MiB/s), or none at all, holds nobody up for longer; it is tried again
+// after so much output.
+constexpr auto patience_with_tunnel = std::chrono::milliseconds(20);
+constexpr std::uint64_t unpaced_bytes = 16U << 20U;
 // A running task's stream keeps at most about twice this beyond what the hub lacks.
 constexpr std::uint64_t drop_step_bytes = 64U << 20U;
 
@@ -116,26 +127,69 @@ Task<Result<void>> TaskRun::follow() {
 
 Task<Result<void>> TaskRun::take_output() {
   std::size_t in_turn = 0;
-  while (const auto chunk = process_->peek_output()) {
-    const auto written = write(*chunk);
+  std::size_t most_chunks = max_run_chunks;
+  while (process_->peek_output()) {
+    const auto run = peek_run(most_chunks);
+    const auto written = write(run);
     if (!written && is_lack_of_room(written.error())) {
-      OUTHAUL_CO_CHECK(co_await await_room(written.error()));
+      // There may be room for one where there is none for all.
+      if (std::exchange(most_chunks, 1) == 1) OUTHAUL_CO_CHECK(co_await await_room(written.error()));
       continue;
     }
     OUTHAUL_CO_CHECK(written);
-    in_turn += chunk->bytes.size();
-    process_->consume_output();
+    most_chunks = max_run_chunks;
+    for (const auto& chunk : run) {
+      in_turn += chunk.bytes.size();
+      process_->consume_output();
+    }
     if (!is_leaving_out_) OUTHAUL_CO_CHECK(write_down_totals());
     if (in_turn < output_turn_bytes) continue;
     in_turn = 0;
-    co_await asio::post(co_await asio::this_coro::executor, asio::use_awaitable);
+    co_await give_way();
   }
   co_return Result<void>();
 }
 
-Result<void> TaskRun::write(const sandbox::OutputChunk& chunk) {
+// What is there now and fits one write.
+std::vector<sandbox::OutputChunk> TaskRun::peek_run(std::size_t most_chunks) {
+  std::vector<sandbox::OutputChunk> run;
+  std::size_t bytes = 0;
+  while (run.size() < most_chunks && bytes < output_turn_bytes) {
+    const auto chunk = process_->peek_output_at(run.size());
+    if (!chunk) break;
+    bytes += chunk->bytes.size();
+    run.push_back(*chunk);
+  }
+  return run;
+}
+
+Task<void> TaskRun::give_way() {
+  co_await asio::post(co_await asio::this_coro::executor, asio::use_awaitable);
+  // A program that writes without end never lets follow() see these.
+  progress_.pulse();
+  check_timeout();
+  const StreamId stream = entry().spec.stream_id;
+  auto unread = ports_.streams.unread_bytes(stream);
+  if (unread <= most_unread_bytes || output_.totals().offset < unpaced_until_) co_return;
+  for (;;) {
+    const TimePoint deadline = ports_.clock.now() + patience_with_tunnel;
+    if (co_await within(ports_.clock, deadline, ports_.streams.wait_for_readers(stream, few_unread_bytes)))
+      co_return;
+    if (ports_.streams.unread_bytes(stream) >= unread) break;
+    unread = ports_.streams.unread_bytes(stream);
+  }
+  unpaced_until_ = output_.totals().offset + unpaced_bytes;
+}
+
+void TaskRun::check_timeout() {
+  const auto deadline = process_ ? timeout_at() : std::nullopt;
+  if (deadline && ports_.clock.now() >= *deadline)
+    end(EndReason::timed_out, SIGTERM, entry().spec.term_grace);
+}
+
+Result<void> TaskRun::write(std::span<const sandbox::OutputChunk> run) {
   if (is_leaving_out_) {
-    output_.leave_out(chunk);
+    for (const auto& chunk : run) output_.leave_out(chunk);
     return {};
   }
   if (paused_at_) {
@@ -146,7 +200,7 @@ Result<void> TaskRun::write(const sandbox::OutputChunk& chunk) {
     OUTHAUL_CHECK(output_.append_event(ports_.clock.wall_now(), json));
     paused_at_.reset();
   }
-  OUTHAUL_CHECK(output_.append(chunk));
+  OUTHAUL_CHECK(output_.append(run));
   disk_full_at_.reset();
   return {};
 }
@@ -166,9 +220,7 @@ Task<Result<void>> TaskRun::await_room(Error lack) {
     co_return Result<void>();
   }
   co_await within(ports_.clock, now + look_for_room_every, ports_.streams.room().wait_pulse());
-  const auto deadline = process_ ? timeout_at() : std::nullopt;
-  if (deadline && ports_.clock.now() >= *deadline)
-    end(EndReason::timed_out, SIGTERM, entry().spec.term_grace);
+  check_timeout();
   co_return Result<void>();
 }
 
@@ -234,7 +286,7 @@ Task<Result<void>> TaskRun::echo() {
   const Bytes text = action->text;
   const sandbox::OutputChunk chunk{sandbox::OutputKind::out, 0, ports_.clock.wall_now(), text};
   for (;;) {
-    const auto written = write(chunk);
+    const auto written = write({&chunk, 1});
     if (written) co_return Result<void>();
     if (!is_lack_of_room(written.error())) co_return fail(written.error());
     OUTHAUL_CO_CHECK(co_await await_room(written.error()));

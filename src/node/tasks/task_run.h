@@ -4,6 +4,8 @@
 
 #include <memory>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "base/async_clock.h"
 #include "base/event.h"
@@ -65,10 +67,13 @@ class TaskRun {
   const TaskEntry& entry() const { return *ports_.ledger.find(task_); }
   Task<Result<void>> follow();
   Task<Result<void>> take_output();
-  Result<void> write(const sandbox::OutputChunk& chunk);
+  std::vector<sandbox::OutputChunk> peek_run(std::size_t most_chunks);
+  Result<void> write(std::span<const sandbox::OutputChunk> run);
   Task<Result<void>> await_room(Error lack);
   void give_up_output();
   Task<void> await_change();
+  Task<void> give_way();
+  void check_timeout();
   std::optional<TimePoint> timeout_at() const;
   Result<void> write_down_totals();
   Task<Result<void>> echo();
@@ -89,6 +94,7 @@ class TaskRun {
   std::optional<TimePoint> disk_full_at_;  // since when a full disk is the reason
   Event progress_;
   std::optional<DropPoint> drop_point_;
+  std::uint64_t unpaced_until_ = 0;                    // offset up to which nobody is waited for
   mutable std::optional<TimePoint> timeout_deadline_;  // fixed when the program is first seen running
 };
 
