@@ -260,6 +260,7 @@ TEST_F(StreamStoreTest, WhenARunOfRecordsComes_ThenEachByteIsKeptOnceInOneWrite)
   EXPECT_EQ(store.append_run(id, ahead).error().code(), ErrorCode::stream_gap);
   ASSERT_TRUE(store.append_run(id, last).has_value());
   ASSERT_TRUE(store.append_run(id, last).has_value());
+  settle();
 
   EXPECT_FALSE(store.find(id)->is_small);
   EXPECT_TRUE(store.find(id)->complete);
