@@ -31,9 +31,18 @@ if(OUTHAUL_SANITIZE)
   add_link_options(${sanitizers})
 endif()
 
-if(OUTHAUL_PLANTED_FAULTS)
-  add_compile_definitions(OUTHAUL_PLANTED_FAULTS)
-endif()
+# Only where a fault is planted, so that the compiler cache serves all the rest from a build without them.
+function(outhaul_plant_faults)
+  if(NOT OUTHAUL_PLANTED_FAULTS)
+    return()
+  endif()
+  foreach(source IN LISTS ARGN)
+    file(STRINGS "${source}" plants REGEX "base/planted_fault.h" LIMIT_COUNT 1)
+    if(plants)
+      set_property(SOURCE "${source}" APPEND PROPERTY COMPILE_DEFINITIONS OUTHAUL_PLANTED_FAULTS)
+    endif()
+  endforeach()
+endfunction()
 
 # Warnings are errors in our own code; generated and outside code is compiled without them.
 add_library(outhaul_warnings INTERFACE)

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/planted_fault.h"
+
 namespace outhaul::stream {
 
 StreamTotals StreamLog::totals() const {
@@ -14,6 +16,10 @@ StreamTotals StreamLog::totals() const {
           .encoded_bytes = encoded_bytes(),
           .is_small = segments == nullptr,
           .is_damaged = is_damaged};
+}
+
+bool StreamLog::is_visibly_complete() const {
+  return end.complete && (durable.complete || OUTHAUL_FAULT("result_sent_before_fsync"));
 }
 
 bool StreamLog::has_more(std::uint64_t from) const {

@@ -8,7 +8,6 @@
 
 #include "base/event.h"
 #include "base/ids.h"
-#include "base/planted_fault.h"
 #include "stream/journal.h"
 #include "stream/segment.h"
 #include "stream/stream_journal.h"
@@ -54,9 +53,7 @@ struct StreamLog {
   std::uint64_t encoded_bytes() const { return segments ? segments->bytes() : tail.encoded_bytes(); }
   StreamTotals totals() const;
   // Where a reader can be, and whether the completing record may be seen: only when it is durable.
-  bool is_visibly_complete() const {
-    return end.complete && (durable.complete || OUTHAUL_FAULT("result_sent_before_fsync"));
-  }
+  bool is_visibly_complete() const;
   bool has_more(std::uint64_t from) const;
   Result<ReadChunk> read(std::uint64_t from, std::size_t max_bytes) const;
   void note_appended(const EncodedRecord& record);

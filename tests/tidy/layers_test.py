@@ -82,6 +82,12 @@ class Layers(unittest.TestCase):
     def test_tree_includes_only_what_layers_allow(self):
         self.assertEqual(faults_of(repository.ROOT, repository.tracked_files()), [])
 
+    def test_faults_are_planted_in_sources_only(self):
+        # The preset `faults` defines the macro for such sources alone: in a header it would have two meanings.
+        for path in repository.tracked_files():
+            if path.suffix == ".h" and path.name != "planted_fault.h":
+                self.assertNotIn("planted_fault.h", (repository.ROOT / path).read_text(), path)
+
     def test_no_folder_reaches_itself(self):
         for folder in self.layers:
             self.assertNotIn(folder, reachable(folder, self.layers))
