@@ -37,6 +37,8 @@ TEST(WriterCursor, WhenAllIsSent_ThenItWaitsUntilThereIsMore) {
   writer.sent({100, false});
 
   EXPECT_FALSE(writer.next({.start = 0, .end = 100, .complete = false}, 64).has_value());
+  EXPECT_FALSE(writer.is_past({.start = 0, .end = 100, .complete = false}));
+  EXPECT_TRUE(writer.is_past({.start = 0, .end = 99, .complete = true}));
   EXPECT_EQ(writer.next({.start = 0, .end = 101, .complete = false}, 64)->from, 100U);
   EXPECT_EQ(writer.next({.start = 0, .end = 100, .complete = true}, 64)->from, 100U);
   writer.sent({100, true});

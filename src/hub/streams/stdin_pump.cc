@@ -56,6 +56,7 @@ Task<Result<void>> StdinPump::send_all(const StreamId& id, stream::WriterCursor 
     OUTHAUL_CO_CHECK(streams_.adopt_position(id, position));
   while (!cursor.has_sent_everything()) {
     OUTHAUL_CO_TRY(now_held, holdings(id));
+    if (cursor.is_past(now_held)) co_return fail(ErrorCode::conflict, "input: sent past its end");
     const auto sending = cursor.next(now_held, send_bytes);
     if (!sending) {
       OUTHAUL_CO_CHECK(co_await streams_.wait_for_more(id, cursor.position().offset));

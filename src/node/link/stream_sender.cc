@@ -102,6 +102,11 @@ Task<void> StreamSender::send_over(std::shared_ptr<Attempt> attempt) {
 
 Task<bool> StreamSender::send_some(Attempt& attempt) {
   const auto held = holdings();
+  if (held && cursor_.is_past(*held)) {
+    ports_.log.failure("a stream stops", Error(ErrorCode::conflict, "sent past its end"));
+    attempt.is_over = true;
+    co_return false;
+  }
   const auto sending = held ? cursor_.next(*held, read_bytes) : std::nullopt;
   if (!sending) co_return false;
   auto chunk = ports_.streams.read(stream_, sending->from, sending->max_bytes);
