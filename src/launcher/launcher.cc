@@ -55,16 +55,21 @@ SupervisorReport* map_reports() {
   return memory == MAP_FAILED ? nullptr : static_cast<SupervisorReport*>(memory);
 }
 
-// What a killed launcher of the same data directory has left. Twice: a process may fork while it is looked
-// at.
+// What a killed launcher of the same data directory has left, until it is gone: a kill takes effect when its
+// process next runs. Nothing found counts only when it is so twice: a process may fork or execute while it is
+// looked at.
 void end_marked(const char* tag) {
+  constexpr timespec pause{0, 2'000'000};
   char marker[128];
   snprintf(marker, sizeof marker, "%s=%s", marker_variable, tag);
   static ProcessList list;
-  for (int round = 0; round < 2; ++round) {
+  int clean_looks = 0;
+  for (int round = 0; round < 500 && clean_looks < 2; ++round) {
     list.count = 0;
     list_marked(marker, list);
+    clean_looks = list.count == 0 ? clean_looks + 1 : 0;
     signal_all(list, SIGKILL);
+    if (clean_looks < 2) nanosleep(&pause, nullptr);
   }
 }
 

@@ -52,7 +52,8 @@ class WriterCursor {
   };
   // What to read and send next with this much credit; empty: nothing to send, or no credit.
   std::optional<Sending> next(const WriterHoldings& held, std::size_t credit) const;
-  // True after a fault of ours: at no place that the stream has. Nothing can be sent, and nothing be waited for.
+  // True after a fault of ours: at no place that the stream has. Nothing can be sent, and nothing be waited
+  // for.
   bool is_past(const WriterHoldings& held) const { return next_.offset > held.end; }
   // After sending what read() gave.
   void sent(StreamPosition after) { next_ = after; }
