@@ -55,10 +55,10 @@ SupervisorReport* map_reports() {
   return memory == MAP_FAILED ? nullptr : static_cast<SupervisorReport*>(memory);
 }
 
-// What a killed launcher of the same data directory has left, until it is gone: a kill takes effect when its
-// process next runs. Nothing found counts only when it is so twice: a process may fork or execute while it is
-// looked at.
-void end_marked(const char* tag) {
+// Kills what a killed launcher of the same data directory has left, until it is gone: a kill takes effect
+// when its process next runs. Nothing found counts only when it is so twice: a process may fork or execute
+// while it is looked at.
+void wait_until_marked_are_gone(const char* tag) {
   constexpr timespec pause{0, 2'000'000};
   char marker[128];
   snprintf(marker, sizeof marker, "%s=%s", marker_variable, tag);
@@ -134,7 +134,7 @@ bool Launcher::prepare(const char* tag, bool use_cgroups) {
       around_.reports == nullptr || signals_ < 0) {
     return false;
   }
-  end_marked(tag);
+  wait_until_marked_are_gone(tag);
   if (use_cgroups) cgroups_.open(tag);
   fcntl(listener_, F_SETFL, O_NONBLOCK);
   fcntl(listener_, F_SETFD, FD_CLOEXEC);
