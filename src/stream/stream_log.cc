@@ -15,7 +15,8 @@ StreamTotals StreamLog::totals() const {
           .durable = durable,
           .encoded_bytes = encoded_bytes(),
           .is_small = segments == nullptr,
-          .is_damaged = is_damaged};
+          .is_damaged = is_damaged,
+          .released = std::max(start, released)};
 }
 
 bool StreamLog::is_visibly_complete() const {

@@ -36,6 +36,7 @@ struct StreamLog {
   std::vector<EncodedRecord> head;
   JournalPosition journal_position = 0;  // of the last record that concerns this stream
   std::uint64_t marked = 0;              // the journal says that segments hold everything before it
+  std::uint64_t released = 0;            // nobody needs what lies before it; not written down
   std::uint64_t dropped_unmarked = 0;    // bytes of a small stream that a restart would bring back
   std::uint64_t accounted_memory = 0;    // what the store's totals contain of this stream
   std::uint64_t accounted_disk = 0;

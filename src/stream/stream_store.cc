@@ -369,6 +369,7 @@ Result<Bytes> StreamStore::take_small(const StreamId& id) const {
 
 Result<void> StreamStore::drop(const StreamId& id, std::uint64_t up_to) {
   OUTHAUL_TRY(log, need_log(id));
+  log->released = std::max(log->released, std::min(up_to, log->end.offset));
   if (log->segments == nullptr) {
     log->dropped_unmarked += log->tail.drop(up_to);
     log->start = log->tail.is_empty() ? log->end.offset : log->tail.start();

@@ -56,6 +56,7 @@ struct StreamTotals {
   std::uint64_t encoded_bytes = 0;  // held, headers included
   bool is_small = true;             // in the journal; take_small() works once complete
   bool is_damaged = false;          // a segment is damaged; reads past the damage fail
+  std::uint64_t released = 0;       // what drop() was told; `start` follows a whole segment at a time
 };
 
 // What append_encoded did with a record.

@@ -5,6 +5,7 @@ import fcntl
 import hashlib
 import json
 import os
+import random
 import signal
 import subprocess
 import termios
@@ -51,6 +52,12 @@ class Run(DeploymentTest):
         self.assertEqual(len(data), 5_000_000)
         self.assertEqual(task["result"]["stdout_bytes"], 5_000_000)
         self.assertEqual(task["result"]["stdout_sha256"], hashlib.sha256(data).hexdigest())
+
+    def test_input_larger_than_what_the_hub_holds_arrives_whole(self):  # proves C1
+        data = random.Random(7).randbytes(40_000_000)
+        # It reads nothing at first, so that the hub has to hold all it can.
+        done = self.world.cli("run", "--stdin", "--shell", "sleep 1; sha256sum", stdin=data, text=False)
+        self.assertEqual(done.stdout.decode().split()[0], hashlib.sha256(data).hexdigest(), done.stderr)
 
     def test_stdin_is_empty_unless_given(self):  # proves X7
         self.assertEqual(self.world.ok("run", "--", "cat"), "")

@@ -35,7 +35,7 @@ Task<Result<void>> StdinInlet::append_new_part(StreamId id, const Piece& piece) 
     OUTHAUL_CO_TRY(rest, new_part(*totals, piece));
     if (rest.empty()) co_return Result<void>();
     const auto part = rest.substr(0, stream::max_record_payload_bytes);
-    if (totals->end - totals->start + part.size() <= max_held_bytes) {
+    if (totals->end - totals->released + part.size() <= max_held_bytes) {
       OUTHAUL_CO_CHECK(streams_.append(id, stream::RecordKind::standard_output, clock_.wall_now(), part));
     } else if (!co_await within(clock_, deadline, streams_.room().wait_pulse())) {
       co_return fail(ErrorCode::exhausted, "the node has not taken the input that is held already");

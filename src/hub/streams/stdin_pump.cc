@@ -54,6 +54,9 @@ Task<Result<void>> StdinPump::send_all(const StreamId& id, stream::WriterCursor 
   OUTHAUL_CO_TRY(acceptance, cursor.accept(position, held));
   if (acceptance == stream::WriterCursor::Acceptance::adopt)
     OUTHAUL_CO_CHECK(streams_.adopt_position(id, position));
+  // What it has may have been acknowledged to an earlier life of ours only, and a client may wait for the
+  // room.
+  OUTHAUL_CO_CHECK(streams_.drop(id, position.offset));
   while (!cursor.has_sent_everything()) {
     OUTHAUL_CO_TRY(now_held, holdings(id));
     if (cursor.is_past(now_held)) co_return fail(ErrorCode::conflict, "input: sent past its end");
