@@ -25,18 +25,8 @@ struct TaskOptions {
 };
 using Options = std::shared_ptr<TaskOptions>;  // filled by the parser, read by the action later
 
-std::string action_text(const json::value& task) {
-  const auto* action = task.is_object() ? task.as_object().if_contains("action") : nullptr;
-  if (action == nullptr || !action->is_object()) return "-";
-  std::string text;
-  if (const auto* argv = action->as_object().if_contains("argv"); argv != nullptr && argv->is_array()) {
-    for (const auto& word : argv->as_array()) {
-      if (!text.empty()) text.push_back(' ');
-      text += word.is_string() ? std::string(word.as_string()) : "";
-    }
-  } else {
-    text = text_at(*action, "shell") + text_at(*action, "echo");
-  }
+std::string summary_text(const json::value& task) {
+  const std::string text = text_at(task, "summary");
   constexpr std::size_t widest = 60;
   return shown(text.size() > widest ? text.substr(0, widest - 3) + "..." : text);
 }
@@ -60,7 +50,7 @@ Task<int> list_tasks(Cli& cli, Options options) {
                               {"END", end_text_of},
                               text_column("NODE", "node_name")};
   columns.push_back({"AGE", [now](const json::value& task) { return age_at(task, "created_at", now); }});
-  columns.push_back({"COMMAND", action_text});
+  columns.push_back({"COMMAND", summary_text});
   return show_list(cli, std::move(target), std::move(columns));
 }
 

@@ -100,6 +100,9 @@ Result<void> put_duration(json::object& body, const char* key, const std::string
 Result<Bytes> task_request(const RunOptions& options) {
   json::object body;
   OUTHAUL_CHECK(check_text(options));
+  if (options.detach && options.has_stdin) {
+    return fail(ErrorCode::invalid, "--detach leaves before --stdin is read: give one of them");
+  }
   OUTHAUL_CHECK(put_action(body, options));
   OUTHAUL_CHECK(put_selector(body, options));
   OUTHAUL_CHECK(put_environment(body, options));

@@ -41,11 +41,11 @@ TEST(TaskRequest, WhenAnOptionIsWrong_ThenItIsNamed) {
   unset.environment = {"OUTHAUL_TEST_NOT_SET"};
   auto timeout = command();
   timeout.timeout = "soon";
-  const std::vector<std::pair<RunOptions, std::string>> rows = {{none, "say what to run"},
-                                                                {both, "say what to run"},
-                                                                {label, "--label"},
-                                                                {unset, "--env"},
-                                                                {timeout, "--timeout"}};
+  auto gone = command();
+  gone.detach = gone.has_stdin = true;
+  const std::vector<std::pair<RunOptions, std::string>> rows = {
+      {none, "say what to run"}, {both, "say what to run"}, {label, "--label"},
+      {unset, "--env"},          {timeout, "--timeout"},    {gone, "--detach"}};
   for (const auto& [options, said] : rows) {
     SCOPED_TRACE(said);
 
