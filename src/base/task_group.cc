@@ -52,7 +52,7 @@ bool is_cancellation(const std::exception_ptr& failure) {
   } catch (const boost::system::system_error& error) {
     return error.code() == asio::error::operation_aborted;
   } catch (const asio::multiple_exceptions& failures) {
-    // How a cancelled `a || b` unwinds, as in within().
+    // How a cancelled `a || b` unwinds.
     return is_cancellation(failures.first_exception());
   } catch (...) {
     return false;

@@ -1,11 +1,11 @@
 #include "http/server.h"
 
-#include <malloc.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 
+#include "base/free_memory.h"
 #include "base/within.h"
 #include "http/plain_connection.h"
 #include "http/served_connection.h"
@@ -117,7 +117,7 @@ void Server::give_memory_back() {
   most_connections_ = std::max(most_connections_, connection_count());
   if (most_connections_ < crowd || connection_count() > most_connections_ / 2) return;
   most_connections_ = connection_count();
-  ::malloc_trim(0);
+  give_back_free_memory();
 }
 
 Task<void> Server::drain(Duration limit) {
