@@ -45,14 +45,14 @@ class Judging : public ::testing::Test {
   Judging() {
     files.programs = {{"/usr/bin/git", "1111"}, {"/usr/bin/ls", "22"},  {"/usr/bin/dash", "33"},
                       {"/usr/bin/sudo", "44"},  {"/bin/busybox", "55"}, {"/usr/bin/curl", "66"},
-                      {"/work/tool", "77"},     {"/usr/bin/env", "88"}, {"/usr/bin/python3.11", "99"},
+                      {"/srv/job/tool", "77"},  {"/usr/bin/env", "88"}, {"/usr/bin/python3.11", "99"},
                       {"/usr/bin/find", "00"}};
     files.links = {{"/bin/sh", "/usr/bin/dash"},        {"/usr/bin/python3", "/usr/bin/python3.11"},
-                   {"/usr/bin/applet", "/bin/busybox"}, {"/work/innocent", "/usr/bin/sudo"},
-                   {"/work/fetch", "/usr/bin/curl"},    {"/work/out", "/etc"}};
+                   {"/usr/bin/applet", "/bin/busybox"}, {"/srv/job/innocent", "/usr/bin/sudo"},
+                   {"/srv/job/fetch", "/usr/bin/curl"}, {"/srv/job/out", "/etc"}};
     request.owner = AccountId::assume("acc_01jd0000000000000000000000");
     request.search_path = "/usr/bin:/bin";
-    request.directory = "/work";
+    request.directory = "/srv/job";
   }
 
   Policy policy_of(const std::string& text) {
@@ -123,7 +123,7 @@ executables:
 
 // proves C7
 TEST_F(Judging, WhenAPermissivePolicyMeetsATask_ThenAllButTheDeniedAndThePrivilegedIsAllowed) {
-  const auto policy = policy_of("mode: PERMISSIVE\ndeny: [curl, /work/tool]\n");
+  const auto policy = policy_of("mode: PERMISSIVE\ndeny: [curl, /srv/job/tool]\n");
   struct Row {
     const char* reason;
     std::vector<std::string> argv;
@@ -182,7 +182,7 @@ planes: [task]
 environment: [LANG, "CI_*"]
 working_directories: [build]
 )");
-  request.directory = "/work/build/x";
+  request.directory = "/srv/job/build/x";
   request.relative_directory = "build/x";
   request.set_variables = {"CI_JOB", "LANG"};
   ASSERT_EQ(verdict_on(policy, {"ls"}).outcome, Outcome::allowed) << verdict_on(policy, {"ls"}).reason;
@@ -191,11 +191,11 @@ working_directories: [build]
   other.set_variables = {"LD_PRELOAD"};
   EXPECT_EQ(judge(policy, other, files).outcome, Outcome::refused);
   other = request;
-  other.directory = "/work";
+  other.directory = "/srv/job";
   other.relative_directory = "";
   EXPECT_EQ(judge(policy, other, files).outcome, Outcome::refused);
   other = request;
-  other.directory = "/work/builder";
+  other.directory = "/srv/job/builder";
   other.relative_directory = "builder";
   EXPECT_EQ(judge(policy, other, files).outcome, Outcome::refused);
   other = request;
