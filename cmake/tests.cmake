@@ -15,6 +15,7 @@ function(outhaul_add_test name)
   endforeach()
   outhaul_plant_faults(${ARGN})
   target_link_libraries(${name} PRIVATE outhaul_warnings outhaul_testing)
+  outhaul_precompile(${name} outhaul_precompiled_tests)
   add_dependencies(all_tests ${name})
 endfunction()
 

@@ -52,7 +52,7 @@ std::uint32_t update_by_table(std::uint32_t crc, ByteView bytes) {
 constexpr std::size_t lane_bytes = 2048;
 
 using Matrix = std::array<std::uint32_t, 32>;  // column i: the image of bit i
-constexpr std::uint32_t apply(const Matrix& matrix, std::uint32_t vector) {
+constexpr std::uint32_t times(const Matrix& matrix, std::uint32_t vector) {
   std::uint32_t sum = 0;
   for (std::size_t i = 0; vector != 0; ++i, vector >>= 1U) sum ^= (vector & 1U) != 0 ? matrix[i] : 0U;
   return sum;
@@ -62,12 +62,12 @@ constexpr std::array<Table, 4> make_lane_shift() {
   for (std::size_t i = 0; i < 32; ++i) zeros[i] = (1U << i) >> 8U ^ tables[0][(1U << i) & 255U];
   for (std::size_t bytes = 1; bytes < lane_bytes; bytes *= 2) {
     Matrix twice{};
-    for (std::size_t i = 0; i < 32; ++i) twice[i] = apply(zeros, zeros[i]);
+    for (std::size_t i = 0; i < 32; ++i) twice[i] = times(zeros, zeros[i]);
     zeros = twice;
   }
   std::array<Table, 4> shift{};
   for (std::size_t k = 0; k < 4; ++k) {
-    for (std::uint32_t byte = 0; byte < 256; ++byte) shift[k][byte] = apply(zeros, byte << 8U * k);
+    for (std::uint32_t byte = 0; byte < 256; ++byte) shift[k][byte] = times(zeros, byte << 8U * k);
   }
   return shift;
 }

@@ -1,0 +1,1 @@
+#include "outhaul_precompiled.h"

@@ -1,0 +1,1 @@
+#include "outhaul_precompiled_tests.h"
