@@ -4,6 +4,7 @@
 #include "base/within.h"
 #include "hub/accounts/account_service.h"
 #include "hub/accounts/admission.h"
+#include "hub/nodes/absence_watch.h"
 #include "hub/nodes/enrolment.h"
 #include "hub/nodes/node_gate.h"
 #include "hub/nodes/node_registry.h"
@@ -50,6 +51,7 @@ struct Hub::Parts {
   TaskService tasks{ports, {settings, registry, board, rows, ender, dispatcher, courier, stdin_inlet}};
   NodeGate gate{ports, {keys, signer, registry, streams.store()}};
   NodeService nodes{ports, {settings, keys, registry, gate, dispatcher, session_needs()}};
+  AbsenceWatch absence{ports, {settings, registry, board, dispatcher}};
   EnrolmentService enrolment{ports, settings, keys, registry};
   Admission admission{ports.executor, ports.clock, ports.database};
   AccountService accounts{ports, admission};
@@ -84,6 +86,7 @@ Task<Result<void>> Hub::start() {
   OUTHAUL_CO_CHECK(co_await parts.tasks.recover(parts.streams.store()));
   OUTHAUL_CO_CHECK(co_await sweep_streams(parts.ports, parts.board, parts.streams.store()));
   parts.loops.spawn([&parts] { return parts.dispatcher.run(); });
+  parts.loops.spawn([&parts] { return parts.absence.run(); });
   parts.loops.spawn([&parts] { return parts.nodes.save_sightings(); });
   co_return Result<void>();
 }

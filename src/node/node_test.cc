@@ -330,6 +330,28 @@ TEST_F(NodeTest, WhenTheLauncherAloneDies_ThenTheTaskIsLostAtOnce) {
 }
 
 // proves C4
+TEST_F(NodeTest, WhenAProgramRunsForAMoment_ThenTheHubIsToldOnceASession) {
+  live();
+  auto task = shell("stubborn");
+  hub_.dispatch(task);
+  settle();
+  EXPECT_EQ(hub_.times_told_running(task.task_id), 0U);
+
+  pass(1s);
+  EXPECT_EQ(hub_.times_told_running(task.task_id), 1U);
+  const auto other = shell("stubborn");
+  hub_.dispatch(other);
+  settle();
+  pass(1s);
+  EXPECT_EQ(hub_.times_told_running(other.task_id), 1U);
+  EXPECT_EQ(hub_.times_told_running(task.task_id), 1U);
+  hub_.cut();
+  pass(40s);
+
+  EXPECT_EQ(hub_.times_told_running(task.task_id), 2U);
+}
+
+// proves C4
 // proves X17
 TEST_F(NodeTest, WhenATaskThatIgnoresTermIsCancelled_ThenItIsKilledAfterItsGrace) {
   live();

@@ -313,6 +313,12 @@ void ScriptNode::add_record(Known& known, stream::RecordKind kind, ByteView payl
       stream::EncodedRecord::make(kind, offset, world_.clock().wall_now(), payload).bytes().view());
 }
 
+void ScriptNode::tell_running(const TaskId& task) {
+  v1::Control message;
+  message.mutable_tasks_started()->add_task_ids(task.text());
+  OUTHAUL_ASSERT(tunnel_ && tunnel_->send_control(message));
+}
+
 void ScriptNode::finish(const TaskId& task, int exit_code) {
   auto& known = tasks_.at(task);
   wire::TaskResult result;

@@ -124,6 +124,8 @@ class ScriptNode final : private transport::TunnelHandler {
   void restart();
   void cut();
   // Nothing arrives any more, in either direction, and nobody is told.
+  // Claims that the program of a task runs.
+  void tell_running(const TaskId& task);
   void fall_silent() { link_->set_half_open(true); }
   bool is_attached() const { return tunnel_ != nullptr; }
   const std::optional<Error>& failure() const { return failure_; }

@@ -154,6 +154,7 @@ Task<Result<v1::Welcome>> ScriptHub::admit(const wire::HelloFacts& facts, const 
 }
 
 void ScriptHub::on_control(const v1::Control& message) {
+  for (const auto& task : message.tasks_started().task_ids()) told_running_.insert(TaskId::assume(task));
   for (const auto& position : message.stream_acks().positions()) {
     stdin_acknowledged_[StreamId::assume(position.stream_id())] = position.offset();
   }

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "base/task_group.h"
 #include "node/carrier_dialer.h"
@@ -52,6 +53,8 @@ class ScriptHub final : public node::CarrierDialer,
   const std::map<TaskId, Result<v1::Accept>>& answers() const { return answers_; }
   const Held* find(const StreamId& stream) const;
   const std::map<StreamId, Held>& streams() const { return held_; }
+  // How often the node said that the program of a task runs.
+  std::size_t times_told_running(const TaskId& task) const { return told_running_.count(task); }
   std::uint64_t stdin_acknowledged(const StreamId& stream) const;
   bool is_attached() const { return tunnel_ != nullptr; }
   const v1::Hello& last_hello() const { return last_hello_; }
@@ -89,6 +92,7 @@ class ScriptHub final : public node::CarrierDialer,
   std::optional<MemoryLinkControl> link_;
   std::map<TaskId, Result<v1::Accept>> answers_;
   std::map<StreamId, Held> held_;
+  std::multiset<TaskId> told_running_;
   std::map<StreamId, std::uint64_t> stdin_acknowledged_;
   v1::Hello last_hello_;
   TaskGroup group_;

@@ -43,6 +43,7 @@ Result<void> TunnelCore::take_event(wire::ControlArrived event, TunnelHandler& h
       return fail(ErrorCode::protocol_violation, "a second handshake inside a session");
     case v1::Control::kCancelTask:
     case v1::Control::kSetDrain:
+    case v1::Control::kTasksStarted:
     case v1::Control::kStreamAcks: handler.on_control(message); return {};
     case v1::Control::MESSAGE_NOT_SET: return {};  // said by a newer peer
   }

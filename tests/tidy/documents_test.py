@@ -48,6 +48,15 @@ class Documents(unittest.TestCase):
                 for name in MENTION.findall(text):
                     self.assertTrue((repository.ROOT / name).exists(), f"{path}: {name}")
 
+    def test_configuration_keys_are_documented_and_no_others(self):
+        text = (repository.ROOT / "docs/configuration.md").read_text()
+        for file, section in (("src/hub/hub_config.cc", "hub.yaml"), ("src/node/node_config.cc", "node.yaml")):
+            code = (repository.ROOT / file).read_text()
+            read = set(re.findall(r'read_\w+\((?:reader, )?"(\w+)"', code))
+            rows = text.split(f"## {section}")[1].split("\n## ")[0]
+            documented = {key for row in re.findall(r"^\| (`[^|]*) \|", rows, re.M) for key in re.findall(r"`(\w+)`", row)}
+            self.assertEqual(read, documented, file)
+
 
 if __name__ == "__main__":
     unittest.main()

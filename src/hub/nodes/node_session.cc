@@ -49,8 +49,15 @@ void NodeSession::close(Error reason) {
 void NodeSession::spawn(std::function<Task<void>()> body) { children_.spawn(std::move(body)); }
 
 void NodeSession::on_control(const v1::Control& message) {
-  if (!message.has_stream_acks()) return;
+  for (const auto& id : message.tasks_started().task_ids()) note_running(id);
   for (const auto& position : message.stream_acks().positions()) drop_acknowledged_input(position);
+}
+
+void NodeSession::note_running(const std::string& task_id) {
+  const auto id = TaskId::parse(task_id);
+  const auto task = id ? needs_.board.find(*id) : nullptr;
+  // A queued task is not on the node, whatever it says.
+  if (task && task->is_on_node() && task->row.node == node()) needs_.streams.courier.note_running(task, *this);
 }
 
 // What the node holds of a task's input need not be held here. Anything else it claims is ignored: it

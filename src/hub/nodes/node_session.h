@@ -45,6 +45,7 @@ class NodeSession final : public NodeLink, private transport::TunnelHandler {
   void on_heartbeat(const v1::Heartbeat& heartbeat) override;
 
   void attach();
+  void note_running(const std::string& task_id);
   void drop_acknowledged_input(const v1::StreamPosition& position);
 
   Needs needs_;

@@ -79,6 +79,17 @@ void Courier::note_accepted(const LiveTaskPtr& task, NodeLink& link) {
   resume(task, link);
 }
 
+void Courier::note_running(const LiveTaskPtr& task, NodeLink& link) {
+  note_accepted(task, link);
+  auto& row = task->row;
+  if (task->is_running_saved || !task->is_on_node() || row.node != link.node()) return;
+  task->is_running_saved = true;
+  row.state = store::TaskState::running;
+  row.times.started_at = clock_.wall_now();  // the result will say it exactly
+  needs_.rows.note_advance(*task);
+  task->changed.pulse();
+}
+
 void Courier::resume(const LiveTaskPtr& task, NodeLink& link) {
   if (task->row.times.cancel_requested_at) send_cancel(*task, link);
   needs_.stdin_pump.start(task, link);

@@ -35,6 +35,7 @@ struct LiveTask {
   std::optional<CancelWish> cancel;
   bool was_resigned = false;       // a node found an envelope expired on arrival; once is enough
   bool is_resume_due = false;      // adopted over a session that knew nothing of it when it began
+  bool is_running_saved = false;   // that it runs is on its way into the row
   bool is_commit_pending = false;  // node and envelope are on their way into the row; nothing may be sent yet
   Event changed;                   // pulsed at every change of `row`
   Event ended;                     // set once others are told of its end

@@ -33,6 +33,7 @@ store::TaskEnd end_of(const Error& evidence, store::TaskState state, WallTime no
   end.state = state;
   end.error_code = std::string(name_of(evidence.code()));
   end.error_message = evidence.what();
+  for (const auto& detail : evidence.details()) end.error_message += "; " + detail.name + " " + detail.value;
   end.finished_at = now;
   return end;
 }

@@ -342,6 +342,69 @@ TEST_F(TaskServiceTest, WhenANodeIsSilentForLong_ThenItsTaskGoesOnThereAndNowher
   EXPECT_TRUE(idle.arrivals().empty());
 }
 
+// proves X16
+TEST_F(TaskServiceTest, WhenANodeStaysAwayForGood_ThenWhatItHadIsLostWithEvidenceAlsoAcrossRestarts) {
+  ScriptNode node(world, world.enrol("alpha"));
+  node.answer = ScriptNode::Answer::accept;
+  ASSERT_TRUE(node.attach());
+  const auto made = submit();
+  world.pass(1s);
+  node.cut();
+  world.pass(24h * 6);
+  EXPECT_EQ(row(made.task).state, store::TaskState::accepted);
+
+  world.crash();
+  world.clock().advance(24h * 30);
+  world.boot();
+  world.pass(5min);
+  EXPECT_EQ(row(made.task).state, store::TaskState::accepted) << "it had no hub to come back to";
+  world.pass(6min);
+
+  const auto end = ended(made.task);
+  EXPECT_EQ(end.state, store::TaskState::lost);
+  EXPECT_NE(end.error_message.find("last_seen 20"), std::string::npos) << end.error_message;
+  ASSERT_TRUE(node.attach());
+  world.pass(1s);
+  EXPECT_EQ(row(made.task).state, store::TaskState::lost);
+  EXPECT_EQ(node.started(made.task), 1U);
+}
+
+// proves C4
+TEST_F(TaskServiceTest, WhenTheNodeSaysThatItRuns_ThenTheStateIsRunningAndStaysSoAcrossARestart) {
+  ScriptNode node(world, world.enrol("alpha"));
+  node.answer = ScriptNode::Answer::accept;
+  ASSERT_TRUE(node.attach());
+  const auto made = submit();
+  world.pass(1s);
+  EXPECT_EQ(row(made.task).state, store::TaskState::accepted);
+
+  node.tell_running(made.task);
+  world.pass(1s);
+
+  EXPECT_EQ(row(made.task).state, store::TaskState::running);
+  const store::TaskFilter running{.owner = {}, .node = {}, .state = store::TaskState::running};
+  EXPECT_EQ(world.run(tasks().list(running, {})).value().rows.size(), 1U);
+  world.crash();
+  world.boot();
+  EXPECT_EQ(row(made.task).state, store::TaskState::running);
+  EXPECT_TRUE(row(made.task).times.started_at.has_value());
+}
+
+TEST_F(TaskServiceTest, WhenAnotherNodeSaysThatItRuns_ThenNothingChanges) {
+  ScriptNode node(world, world.enrol("alpha"));
+  node.answer = ScriptNode::Answer::accept;
+  ASSERT_TRUE(node.attach());
+  const auto made = submit();
+  world.pass(1s);
+  ScriptNode liar(world, world.enrol("beta"));
+  ASSERT_TRUE(liar.attach());
+
+  liar.tell_running(made.task);
+  world.pass(1s);
+
+  EXPECT_EQ(row(made.task).state, store::TaskState::accepted);
+}
+
 // proves C11
 TEST_F(TaskServiceTest, WhenAnEchoIsAsked_ThenItIsATaskLikeAnyOther) {
   ScriptNode node(world, world.enrol("alpha"));

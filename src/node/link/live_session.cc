@@ -1,6 +1,14 @@
 #include "node/link/live_session.h"
 
+#include <algorithm>
+
 namespace outhaul::node {
+namespace {
+
+// Most tasks are over sooner, and their result says it all. One message tells of all that started meanwhile.
+constexpr Duration announce_after = std::chrono::milliseconds(100);
+
+}  // namespace
 
 LiveSession::LiveSession(const Ports& ports, transport::DialledTunnel dialled)
     : ports_(ports),
@@ -25,12 +33,36 @@ Task<Error> LiveSession::run() {
   std::vector<StreamId> streams;
   for (const auto& [task, entry] : ports_.ledger.tasks()) streams.push_back(entry.spec.stream_id);
   for (const auto& stream : streams) follow(stream);
+  group_.spawn([this] { return announce_starts(); });
   co_return co_await tunnel_.run(*this);
 }
 
 Task<void> LiveSession::close() {
   group_.cancel();
   co_await group_.join();
+}
+
+Task<void> LiveSession::announce_starts() {
+  auto& started = ports_.runner.started();
+  for (;;) {
+    announce_running();
+    co_await started.wait();
+    co_await ports_.clock.sleep_for(announce_after);
+    started.reset();
+  }
+}
+
+void LiveSession::announce_running() {
+  std::set<TaskId> running;
+  v1::Control message;
+  for (auto& task : ports_.runner.running_programs()) {
+    if (!announced_.contains(task)) message.mutable_tasks_started()->add_task_ids(task.text());
+    running.insert(std::move(task));
+  }
+  announced_ = std::move(running);
+  if (!message.has_tasks_started()) return;
+  // It goes again with the next session.
+  if (const auto sent = tunnel_.send_control(message); !sent) ports_.log.failure("start not told", sent.error());
 }
 
 // What the hub held when it welcomed us. A stream that it holds to the end needs no sender.

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 
 #include "base/task_group.h"
 #include "node/link/stdin_feeder.h"
@@ -47,6 +48,8 @@ class LiveSession final : public transport::TunnelHandler {
     bool is_sent = false;  // replicate() has ended
   };
 
+  Task<void> announce_starts();
+  void announce_running();
   Task<void> send(StreamId stream);
   void drop_finished(const StreamId& stream);
   void take_positions(const google::protobuf::RepeatedPtrField<v1::StreamPosition>& positions);
@@ -60,6 +63,7 @@ class LiveSession final : public transport::TunnelHandler {
   StreamSender::Ports sender_ports_;
   std::map<StreamId, Sending> senders_;
   StdinFeeder feeder_;
+  std::set<TaskId> announced_;  // running, and the hub was told in this session
 };
 
 }  // namespace outhaul::node

@@ -93,6 +93,10 @@ std::string_view TaskRun::state() const {
   return process_->status().state == ProcessState::starting ? "starting" : "running";
 }
 
+bool TaskRun::is_program_running() const {
+  return process_ && process_->status().state == ProcessState::running;
+}
+
 void TaskRun::end(EndReason reason, int signal, Duration grace) {
   const bool is_over = process_ ? process_->status().is_final() : is_started_;
   if (is_over) return;

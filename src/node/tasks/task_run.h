@@ -54,6 +54,8 @@ class TaskRun {
   Event& progress() { return progress_; }
   // "starting", "running", "ended".
   std::string_view state() const;
+  // The program has been executed and has not ended.
+  bool is_program_running() const;
   // After run(): the end was none of the program's own.
   bool has_failed() const { return has_failed_; }
 

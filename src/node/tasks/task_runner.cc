@@ -11,6 +11,7 @@ TaskRunner::TaskRunner(Needs needs, StreamFollower& follower)
     : needs_(std::move(needs)),
       follower_(follower),
       changed_(needs_.ports.executor),
+      started_(needs_.ports.executor),
       group_(needs_.ports.executor) {}
 
 void TaskRunner::recover(std::vector<std::unique_ptr<sandbox::Process>> processes) {
@@ -117,6 +118,7 @@ Task<void> TaskRunner::answer(transport::IncomingChannel incoming, wire::GateDec
   accept.set_state(std::string(name_of(TaskPhase::starting)));
   incoming.accept(std::move(accept)).finish();
   ports.log.info("task started", {{"task", task.text()}});
+  started_.set();
   follower_.on_stream(decision.admitted->stream_id);
   // Not awaited here: the channel and the signed bytes need not live as long as the task.
   group_.spawn([this, task] { return run_task(task); });
@@ -189,6 +191,14 @@ TaskRun* TaskRunner::find_by_stdin(const StreamId& stream) {
 std::vector<TaskId> TaskRunner::live_tasks() const {
   std::vector<TaskId> tasks;
   for (const auto& [task, run] : runs_) tasks.push_back(task);
+  return tasks;
+}
+
+std::vector<TaskId> TaskRunner::running_programs() const {
+  std::vector<TaskId> tasks;
+  for (const auto& [task, run] : runs_) {
+    if (run->is_program_running()) tasks.push_back(task);
+  }
   return tasks;
 }
 

@@ -52,11 +52,15 @@ class TaskRunner {
   TaskRun* find_by_stdin(const StreamId& stream);
   std::uint32_t running() const { return static_cast<std::uint32_t>(runs_.size()); }
   std::vector<TaskId> live_tasks() const;
+  // Those of them whose program runs now.
+  std::vector<TaskId> running_programs() const;
   std::uint64_t failed_tasks() const { return failed_tasks_; }
   // For task_replayed.
   std::optional<std::string> state_of(const TaskId& task) const;
   // Pulsed when a run ended or a stream went.
   Event& changed() { return changed_; }
+  // Set when a task was started; whoever waits for it resets it.
+  Event& started() { return started_; }
   Task<void> close();
 
  private:
@@ -73,6 +77,7 @@ class TaskRunner {
   std::set<TaskId> acknowledged_;  // the hub has the result; the run itself is not over
   std::uint64_t failed_tasks_ = 0;
   Event changed_;
+  Event started_;
   TaskGroup group_;
 };
 

@@ -1,0 +1,44 @@
+#include "hub/nodes/absence_watch.h"
+
+#include <algorithm>
+
+#include "base/duration_text.h"
+#include "base/time_text.h"
+
+namespace outhaul::hub {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Duration look_every = 1min;
+// Far longer than any node waits between two attempts to come back.
+constexpr Duration least_wait = 10min;
+
+}  // namespace
+
+AbsenceWatch::AbsenceWatch(const HubPorts& ports, const Needs& needs)
+    : clock_(ports.clock), log_(ports.log), needs_(needs), waiting_since_(clock_.now()) {}
+
+Task<void> AbsenceWatch::run() {
+  const Duration limit = needs_.settings.lost_after;
+  for (;;) {
+    co_await clock_.sleep_for(std::min(limit, look_every));
+    for (const auto& [id, record] : needs_.registry.records()) {
+      if (!has_given_up(record)) continue;
+      log_.warn("tasks of an absent node are lost", {{"node", id.text()}, {"tasks", needs_.board.live_on(id)}});
+      const Error evidence(ErrorCode::task_lost, "its node has stayed away for longer than `lost_after`");
+      needs_.dispatcher.lose_all(id, Error(evidence)
+                                         .with("lost_after", duration_text(limit))
+                                         .with("last_seen", time_text(record.last_seen_at)));
+    }
+  }
+}
+
+bool AbsenceWatch::has_given_up(const NodeRecord& record) const {
+  const Duration limit = needs_.settings.lost_after;
+  return !record.attachment && needs_.board.live_on(record.row.id) > 0 &&
+         clock_.wall_now() - record.last_seen_at >= limit &&
+         clock_.now() - waiting_since_ >= std::min(limit, least_wait);
+}
+
+}  // namespace outhaul::hub
