@@ -144,13 +144,15 @@ class Deployment:
         self.isolation = isolation
 
     # --- set-up
-    def start_hub(self):
+    def start_hub(self, config=""):
         data = self.root / "hub"
+        config_file = self.root / "hub.yaml"
+        config_file.write_text("version: 1\n" + config)
         subprocess.run([BIN / "outhaul-hub", "init", "--data", data, "--deployment", "e2e.internal"], check=True,
                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=self.env)
         ready = self.root / "hub-ready.json"
         self.hub = Program([BIN / "outhaul-hub", "serve", "--data", data, "--listen", f"127.0.0.1:{self.port}",
-                            "--ready-file", ready], self.root / "hub.log", self.env).start()
+                            "--ready-file", ready, "--config", config_file], self.root / "hub.log", self.env).start()
         eventually(lambda: ready.exists() or not self.hub.is_alive(), what="the hub's ready file")
         facts = json.loads(ready.read_text())
         self.url, self.fingerprint = facts["url"], facts["ca_fingerprint"]

@@ -51,6 +51,31 @@ class CutTunnel(DeploymentTest):
         self.assertEqual(hashlib.sha256(out).hexdigest(), local)
 
 
+class HalfOpen(unittest.TestCase):
+    def test_a_silent_link_is_noticed_and_goes_on_where_it_stood(self):  # proves X32
+        world = Deployment()
+        self.addCleanup(world.close)
+        world.start_hub("heartbeat_interval: 1s\ndead_after: 3s\n")
+        world.add_node("alpha", through_proxy=True)
+        run = world.popen("run", "--stdin", "--", "sh", "-c", "cat; echo end", stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.addCleanup(run.kill)
+        run.stdin.write(b"before\n")
+        run.stdin.flush()
+        self.assertEqual(run.stdout.readline(), b"before\n")
+
+        world.proxies[0].swallow = True
+        run.stdin.write(b"meanwhile\n")
+        run.stdin.flush()
+        eventually(lambda: world.json("node", "list")[0]["health"] != "attached", 30, "the hub noticed")
+        eventually(lambda: "session ended" in world.nodes["alpha"].text(), 30, "the node noticed")
+        world.proxies[0].swallow = False
+        world.wait_attached("alpha")
+        run.stdin.write(b"after\n")
+        out, _ = run.communicate(timeout=60)
+
+        self.assertEqual((run.returncode, out), (0, b"meanwhile\nafter\nend\n"))
+
+
 class Kills(unittest.TestCase):
     tasks = int(os.environ.get("OUTHAUL_E2E_TASKS", "1000"))
 
