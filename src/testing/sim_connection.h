@@ -70,6 +70,8 @@ class SimConnection : public std::enable_shared_from_this<SimConnection> {
   // To be called once for each side.
   std::unique_ptr<transport::Carrier> make_end(SimSide side, const std::shared_ptr<SimProcess>& process,
                                                transport::CarrierPeer peer);
+  // The network in between has lost it: nothing passes any more, and nobody is told.
+  bool is_forgotten() const { return is_forgotten_; }
   bool belongs_to(const SimProcess& process, SimSide side) const;
 
   // Both ends fail, each in its own time; what is on the way is lost.

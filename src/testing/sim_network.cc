@@ -104,6 +104,11 @@ void SimNetwork::end_silence(const std::string& path) {
   for (const auto& connection : connections_of(path)) connection->end_silence();
 }
 
+bool SimNetwork::does_pass(const std::string& path) {
+  const auto connections = connections_of(path);
+  return !is_silent(path) && !connections.empty() && !connections.back()->is_forgotten();
+}
+
 void SimNetwork::deaden(const SimProcess& process, Death death) {
   for (const auto& weak : std::vector(connections_)) {
     const auto connection = weak.lock();

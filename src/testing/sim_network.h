@@ -42,6 +42,8 @@ class SimNetwork {
   void set_silent(const std::string& path, SimSilence silence) { path_of(path).silence = silence; }
   void end_silence(const std::string& path);
   bool is_silent(const std::string& path) { return path_of(path).silence.has_value(); }
+  // What the path's newest connection sends arrives: one that was swallowed stays deaf after the silence.
+  bool does_pass(const std::string& path);
 
   // The first half of a process's crash: nothing that its carriers do has an effect any more. Killed, its
   // kernel says goodbye for it; without power its peers hear nothing for a while.

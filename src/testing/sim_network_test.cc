@@ -125,7 +125,9 @@ TEST_F(SimNetworkTest, WhenSilenceSwallows_ThenTheConnectionIsDeafForGoodAndANew
   network.end_silence("node");
 
   send(node_group, *node_ears[0].carrier, "deaf");
+  EXPECT_FALSE(network.does_pass("node"));
   dial();
+  EXPECT_TRUE(network.does_pass("node"));
   send(node_group, *node_ears.at(1).carrier, "heard");
   pass(minutes(1));
 

@@ -243,7 +243,8 @@ void FaultSchedule::intercept() {
 
 // Hub and node both think so, and can talk.
 bool FaultSchedule::is_well(const SimNode& node) const {
-  if (hub_.serving() == nullptr || !node.is_attached() || stage_.network.is_silent(node.name())) return false;
+  if (hub_.serving() == nullptr || !node.is_attached() || !stage_.network.does_pass(node.name()))
+    return false;
   const auto record = hub_.serving()->nodes().find(node.identity().node().text());
   return record && (*record)->attachment.has_value();
 }

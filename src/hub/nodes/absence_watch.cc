@@ -25,7 +25,8 @@ Task<void> AbsenceWatch::run() {
     co_await clock_.sleep_for(std::min(limit, look_every));
     for (const auto& [id, record] : needs_.registry.records()) {
       if (!has_given_up(record)) continue;
-      log_.warn("tasks of an absent node are lost", {{"node", id.text()}, {"tasks", needs_.board.live_on(id)}});
+      log_.warn("tasks of an absent node are lost",
+                {{"node", id.text()}, {"tasks", needs_.board.live_on(id)}});
       const Error evidence(ErrorCode::task_lost, "its node has stayed away for longer than `lost_after`");
       needs_.dispatcher.lose_all(id, Error(evidence)
                                          .with("lost_after", duration_text(limit))

@@ -1,5 +1,6 @@
-// AbsenceWatch: gives up what a node holds once the node has stayed away for so long that nobody waits for it any more.
-// A lost link alone proves nothing (docs/decisions/0031), so the limit is long and the hub's own absence does not count.
+// AbsenceWatch: gives up what a node holds once the node has stayed away for so long that nobody waits for it
+// any more. A lost link alone proves nothing (docs/decisions/0031), so the limit is long and the hub's own
+// absence does not count.
 //   runs on  the hub's strand
 #pragma once
 

@@ -86,8 +86,8 @@ void TaskRows::write_later(const char* what, Work work) {
 
 void TaskRows::note_advance(const LiveTask& task) {
   const auto& times = task.row.times;
-  const auto when =
-      (task.row.state == store::TaskState::running ? times.started_at : times.accepted_at).value_or(WallTime());
+  const auto when = (task.row.state == store::TaskState::running ? times.started_at : times.accepted_at)
+                        .value_or(WallTime());
   write_later("task state not written",
               [id = task.row.id, state = task.row.state, when](store::Transaction& tx) {
                 return tx.tasks.advance(id, state, when);

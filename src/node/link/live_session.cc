@@ -62,7 +62,8 @@ void LiveSession::announce_running() {
   announced_ = std::move(running);
   if (!message.has_tasks_started()) return;
   // It goes again with the next session.
-  if (const auto sent = tunnel_.send_control(message); !sent) ports_.log.failure("start not told", sent.error());
+  if (const auto sent = tunnel_.send_control(message); !sent)
+    ports_.log.failure("start not told", sent.error());
 }
 
 // What the hub held when it welcomed us. A stream that it holds to the end needs no sender.
