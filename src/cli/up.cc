@@ -21,6 +21,8 @@ namespace outhaul::cli {
 namespace {
 
 constexpr auto start_limit = std::chrono::seconds(30);
+// The node of an `up` that was killed holds its directory while it drains.
+constexpr auto attach_limit = std::chrono::seconds(90);
 constexpr auto poll_pause = std::chrono::milliseconds(20);
 constexpr auto drain_limit = std::chrono::seconds(35);
 constexpr auto hub_stop_limit = std::chrono::seconds(10);
@@ -66,6 +68,8 @@ Up::Up(Cli& cli, UpOptions options)
 
 Task<int> Up::run() {
   keepers_.spawn([this] { return watch_signals(); });
+  // One that was killed leaves it, and whoever waits for it would believe it.
+  if (!options_.ready_file.empty()) ::unlink(options_.ready_file.c_str());
   auto started = co_await start();
   if (started) {
     print_welcome();
@@ -159,7 +163,7 @@ Task<Result<Up::Ready>> Up::start_hub() {
 Task<Result<void>> Up::prepare_node(Api& api) {
   const bool is_enrolled = std::filesystem::exists(node_data() + "/identity.json");
   if (is_enrolled && !std::filesystem::exists(token_path())) co_return Result<void>();
-  if (!is_enrolled) OUTHAUL_CO_CHECK(co_await enrol_node(api));
+  if (!is_enrolled) OUTHAUL_CO_CHECK(co_await enrol_node(api, false));
   // The node owner's own permission, without which the node runs nothing without a sandbox.
   OUTHAUL_CO_CHECK(
       crypto::write_private_file(node_data() + "/node.yaml", "version: 1\nisolation: [trusted]\n"));
@@ -167,9 +171,8 @@ Task<Result<void>> Up::prepare_node(Api& api) {
   co_return Result<void>();
 }
 
-Task<Result<void>> Up::enrol_node(Api& api) {
+Task<Result<void>> Up::enrol_node(Api& api, bool is_last_try) {
   say("enrolling this machine as a node in " + node_data());
-  const bool is_second_try = std::filesystem::exists(token_path());
   OUTHAUL_CO_TRY(token, co_await enrolment_token(api));
   ChildSpec spec{
       .argv = {programs_ + "/outhaul-node", "enroll", "--hub", ready_.url, "--ca-fingerprint",
@@ -177,10 +180,24 @@ Task<Result<void>> Up::enrol_node(Api& api) {
       .log_path = options_.data + "/node.log",
       .stdin_text = std::string(token.reveal_for("enrol")) + "\n"};
   auto enrolled = co_await run_to_end(std::move(spec), "outhaul-node enroll");
-  if (enrolled || !is_second_try) co_return enrolled;
-  // The kept token may be too old, or of another hub.
+  if (enrolled || is_last_try) co_return enrolled;
+  // A token that was kept may be too old, or of another hub; or the name is that of a node whose directory is
+  // gone.
   ::unlink(token_path().c_str());
-  co_return co_await enrol_node(api);
+  OUTHAUL_CO_CHECK(co_await remove_lost_node(api));
+  co_return co_await enrol_node(api, true);
+}
+
+// The hub knows this machine and the machine does not: its directory was deleted, and with it what ran there.
+Task<Result<void>> Up::remove_lost_node(Api& api) {
+  OUTHAUL_CO_TRY(nodes, co_await api.list("/api/v1/nodes"));
+  for (const auto& node : nodes) {
+    if (text_at(node, "name") != host_name() || text_at(node, "health") == "attached") continue;
+    say(fmt::format("the directory of node {} is gone: it is removed from the hub, and what it ran is lost",
+                    host_name()));
+    OUTHAUL_CO_CHECK(co_await api.call(http::Method::del, "/api/v1/nodes/" + text_at(node, "id")));
+  }
+  co_return Result<void>();
 }
 
 Task<Result<Secret>> Up::enrolment_token(Api& api) {
@@ -192,7 +209,7 @@ Task<Result<Secret>> Up::enrolment_token(Api& api) {
 }
 
 Task<Result<void>> Up::wait_attached(Api& api) {
-  const auto deadline = cli_.clock.now() + start_limit;
+  const auto deadline = cli_.clock.now() + attach_limit;
   for (;;) {
     const auto nodes = co_await api.list("/api/v1/nodes");
     if (nodes) {

@@ -41,7 +41,8 @@ class Up {
   Task<Result<void>> prepare_hub();
   Task<Result<Ready>> start_hub();
   Task<Result<void>> prepare_node(Api& api);
-  Task<Result<void>> enrol_node(Api& api);
+  Task<Result<void>> remove_lost_node(Api& api);
+  Task<Result<void>> enrol_node(Api& api, bool is_last_try);
   Task<Result<Secret>> enrolment_token(Api& api);
   Task<Result<void>> wait_attached(Api& api);
   Result<void> keep_context();

@@ -24,6 +24,7 @@ class Up(unittest.TestCase):
 
     def start(self):
         ready = self.root / "ready.json"
+        ready.unlink(missing_ok=True)
         log = (self.root / "up.log").open("ab")
         up = subprocess.Popen([BIN / "outhaul", "up", "--data", self.root / "data", "--listen", "127.0.0.1:0", "--ready-file",
                                ready], env=self.env, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
@@ -62,6 +63,19 @@ class Up(unittest.TestCase):
         self.assertEqual(again["ca_fingerprint"], facts["ca_fingerprint"])
         self.assertEqual(self.cli("run", "--", "echo", "three").stdout, "three\n")
         self.assertEqual(len(json.loads(self.cli("node", "list", "--json").stdout)), 1)
+
+    def test_a_deleted_node_directory_loses_what_ran_there_and_nothing_else(self):  # proves X16
+        up, _ = self.start()
+        task = self.cli("run", "--detach", "--", "sleep", "1000").stdout.strip()
+        eventually(lambda: json.loads(self.cli("task", "show", task, "--json").stdout)["state"] == "running", what="it runs")
+        for pid in (*self.ours("outhaul-launcher"), up.pid, *self.ours("outhaul-node"), *self.ours("outhaul-hub")):
+            kill_tree(pid)
+        up.wait()
+        shutil.rmtree(self.root / "data" / "node")
+        self.start()
+        shown = json.loads(self.cli("task", "show", task, "--json").stdout)
+        self.assertEqual(shown["state"], "lost", shown)
+        self.assertEqual(self.cli("run", "--", "echo", "on").stdout, "on\n")
 
     def test_a_set_up_that_was_cut_off_is_completed(self):
         data = self.root / "data"
