@@ -64,7 +64,10 @@ OUTHAUL_ERROR(no_node_matches, retry, 409, "No node can take this task now; the 
 OUTHAUL_ERROR(queue_timeout, retry, 504, "The task waited longer than its queue limit and was never started.", "Submit it again, or raise `--queue-timeout`.")
 
 // Tasks: how a run ended
-OUTHAUL_ERROR(spawn_failed, fix_input, 422, "The program could not be started; the system's reason is in the message.", "Check the program's name, its mode and the working directory.")
+OUTHAUL_ERROR(program_not_found, fix_input, 422, "There is no such program on the node, or no such interpreter as its first line names.", "Check the name; without a slash it is looked up in the task's PATH, which `--env PATH=...` sets.")
+OUTHAUL_ERROR(program_not_executable, fix_input, 422, "The program is there and the system does not execute it; its reason is in the message.", "Check its mode (`chmod +x`) and that it is a program for this machine.")
+OUTHAUL_ERROR(directory_unavailable, fix_input, 422, "The task's working directory cannot be entered; the path and the system's reason are in the message.", "Make it on the node, or leave out `--cwd`: a task starts in the node's workspace, and `--cwd` names a directory below that.")
+OUTHAUL_ERROR(spawn_failed, fix_input, 422, "The node could not start a process; the system's reason is in the message.", "Look at the node's limits: processes, memory, open files.")
 OUTHAUL_ERROR(task_timed_out, fix_input, 504, "The task passed its own time limit and was ended.", "Raise `--timeout`.")
 OUTHAUL_ERROR(task_cancelled, stop, 409, "Somebody cancelled the task.", "Nothing to do.")
 OUTHAUL_ERROR(task_lost, stop, 410, "The task started and the record of its end was destroyed with the process that held it.", "Look at its output, then decide whether to submit it again; it is never run twice.")

@@ -83,9 +83,8 @@ Result<void> check_json(ByteView text, std::size_t max_depth) {
   const char* fault = parser.handler().fault;
   if (fault == nullptr && error == json::error::too_deep) fault = "more levels than allowed";
   if (fault == nullptr) fault = "not JSON";
-  return std::unexpected(
-      Error(ErrorCode::invalid, std::string("json: ") + fault + " at byte " + std::to_string(parsed))
-          .with("offset", std::to_string(parsed)));
+  return std::unexpected(Error(ErrorCode::invalid, std::string(fault) + " at byte " + std::to_string(parsed))
+                             .with("offset", std::to_string(parsed)));
 }
 
 }  // namespace outhaul::http

@@ -80,7 +80,7 @@ void JsonReader::Document::note_unknown_keys() {
 }
 
 Error JsonReader::Document::take_faults() const {
-  std::string what = "json: ";
+  std::string what;
   for (const auto& fault : faults) {
     if (&fault != &faults.front()) what.append("; ");
     what.append(fault.key).append(" ").append(fault.why);
@@ -175,8 +175,8 @@ Result<JsonReader> JsonReader::parse(ByteView text) {
   json::parse_options options;
   options.max_depth = max_depth;
   document->root = json::parse(json::string_view(text.data(), text.size()), error, {}, options);
-  if (error) return fail(ErrorCode::invalid, "json: not JSON");
-  if (!document->root.is_object()) return fail(ErrorCode::invalid, "json: must be an object");
+  if (error) return fail(ErrorCode::invalid, "not JSON");
+  if (!document->root.is_object()) return fail(ErrorCode::invalid, "the JSON must be an object");
   Node* root = document->add(&document->root, "");
   return JsonReader(std::move(document), root);
 }

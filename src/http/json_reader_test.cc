@@ -146,7 +146,7 @@ TEST(JsonReader, WhenTheCallerRefusesAValue_ThenItIsNamedLikeAnyOther) {
   const auto finished = reader->finish();
 
   ASSERT_FALSE(finished);
-  EXPECT_EQ(finished.error().what(), "json: spec.argv must not be empty");
+  EXPECT_EQ(finished.error().what(), "spec.argv must not be empty");
 }
 
 }  // namespace

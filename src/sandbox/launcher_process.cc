@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <utility>
 
@@ -53,8 +54,24 @@ const char* name_of(SpawnStage stage) {
   return "make a process";
 }
 
+ErrorCode code_of(SpawnStage stage, int error) {
+  if (stage == SpawnStage::directory) return ErrorCode::directory_unavailable;
+  if (stage != SpawnStage::execute) return ErrorCode::spawn_failed;
+  switch (error) {
+    case ENOENT:
+    case ENOTDIR: return ErrorCode::program_not_found;
+    case EACCES:
+    case EISDIR:
+    case ENOEXEC:
+    case ELIBBAD:
+    case ETXTBSY:
+    case EPERM: return ErrorCode::program_not_executable;
+    default: return ErrorCode::spawn_failed;
+  }
+}
+
 Error to_failure(const TaskSnapshot& snapshot) {
-  return {ErrorCode::spawn_failed,
+  return {code_of(snapshot.spawn_stage, snapshot.spawn_error),
           fmt::format("{}: {}", name_of(snapshot.spawn_stage), std::strerror(snapshot.spawn_error))};
 }
 

@@ -46,7 +46,8 @@ enum class ProcessState {
 
 struct ProcessStatus {
   ProcessState state = ProcessState::starting;
-  std::optional<Error> failure;  // spawn_failed
+  std::optional<Error>
+      failure;  // program_not_found, program_not_executable, directory_unavailable, spawn_failed
   int process_id = 0;
   int exit_code = 0;  // meaningful when signal is 0
   int signal = 0;

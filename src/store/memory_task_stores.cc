@@ -31,7 +31,6 @@ Result<Page<TaskRow>> MemoryTaskStore::list(const TaskFilter& filter, const Page
   for (auto& row : found.rows) {
     row.spec.clear();
     row.envelope.clear();
-    row.result.clear();
   }
   return std::move(found);
 }

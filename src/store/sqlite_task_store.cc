@@ -5,18 +5,19 @@
 namespace outhaul::store {
 namespace {
 
-#define OUTHAUL_TASK_SMALL_COLUMNS                                                                        \
+#define OUTHAUL_TASK_LISTED_COLUMNS                                                                       \
   "id, owner, node, state, stream, stdin_stream, created_at, dispatched_at, accepted_at, started_at, "    \
   "finished_at, queue_deadline, cancel_requested_at, action_summary, selector, traceparent, error_code, " \
-  "error_message"
-#define OUTHAUL_TASK_COLUMNS OUTHAUL_TASK_SMALL_COLUMNS ", spec, envelope, result"
+  "error_message, result"
+#define OUTHAUL_TASK_COLUMNS OUTHAUL_TASK_LISTED_COLUMNS ", spec, envelope"
 
 // The column of a filter that is driven by another one; an empty value matches everything.
 #define OUTHAUL_OWNER_MATCHES "(?1 = '' OR owner = ?1)"
 #define OUTHAUL_NODE_MATCHES "(?2 = '' OR node = ?2)"
 #define OUTHAUL_STATE_MATCHES "(?3 < 0 OR state = ?3)"
-#define OUTHAUL_TASK_LISTING(driving) \
-  "SELECT " OUTHAUL_TASK_SMALL_COLUMNS " FROM tasks WHERE " driving " AND id < ?4 ORDER BY id DESC LIMIT ?5"
+#define OUTHAUL_TASK_LISTING(driving)                                                                       \
+  "SELECT " OUTHAUL_TASK_LISTED_COLUMNS " FROM tasks WHERE " driving " AND id < ?4 ORDER BY id DESC LIMIT " \
+                                                                     "?5"
 
 TaskTimes read_times(SqliteStatement& in) {
   TaskTimes times;
@@ -30,7 +31,7 @@ TaskTimes read_times(SqliteStatement& in) {
   return times;
 }
 
-TaskRow read_small_task(SqliteStatement& in) {
+TaskRow read_listed_task(SqliteStatement& in) {
   TaskRow task;
   task.id = in.id<TaskId>();
   task.owner = in.id<AccountId>();
@@ -44,14 +45,14 @@ TaskRow read_small_task(SqliteStatement& in) {
   task.traceparent = in.text();
   task.error_code = in.text();
   task.error_message = in.text();
+  task.result = in.blob();
   return task;
 }
 
 TaskRow read_task(SqliteStatement& in) {
-  auto task = read_small_task(in);
+  auto task = read_listed_task(in);
   task.spec = in.blob();
   task.envelope = in.blob();
-  task.result = in.blob();
   return task;
 }
 
@@ -93,7 +94,7 @@ Result<Page<TaskRow>> SqliteTaskStore::list(const TaskFilter& filter, const Page
   const std::int64_t state = filter.state ? column_of(*filter.state) : -1;
   return read_page(
       connection_.query(listing_for(filter), filter.owner, filter.node, state, before, rows_to_fetch(page)),
-      read_small_task, page.limit);
+      read_listed_task, page.limit);
 }
 
 Result<std::vector<TaskRow>> SqliteTaskStore::unfinished(const NodeId& node) {
@@ -112,7 +113,7 @@ Result<void> SqliteTaskStore::add(const TaskRow& task) {
       task.id, task.owner, task.node, column_of(task.state), task.stream, task.stdin_stream, times.created_at,
       times.dispatched_at, times.accepted_at, times.started_at, times.finished_at, times.queue_deadline,
       times.cancel_requested_at, task.action_summary, task.selector_json, task.traceparent, task.error_code,
-      task.error_message, Blob(task.spec), Blob(task.envelope), Blob(task.result));
+      task.error_message, Blob(task.result), Blob(task.spec), Blob(task.envelope));
   if (!added && is_unique_violation(added.error())) return row_exists("task");
   OUTHAUL_CHECK(added);
   return {};

@@ -84,7 +84,7 @@ class TaskReader {
   virtual Result<std::optional<TaskRow>> find(const TaskId& id) = 0;
   // By its output stream or its input stream.
   virtual Result<std::optional<TaskRow>> find_by_stream(const StreamId& stream) = 0;
-  // Newest first. The large fields (spec, envelope, result) are left empty.
+  // Newest first. The large fields (spec, envelope) are left empty.
   virtual Result<Page<TaskRow>> list(const TaskFilter& filter, const PageRequest& page) = 0;
   // Complete rows that are in no final state, oldest first; of every node when `node` is empty.
   // Unbounded: for a restart, whose caller bounds how many tasks it lets in.

@@ -39,7 +39,8 @@ bool MemoryMachine::start(const sandbox::ProcessSpec& spec, TimePoint now, WallT
   auto program = find_program(spec.argv);
   if (!program) {
     process.status.state = ProcessState::failed;
-    process.status.failure = Error(ErrorCode::spawn_failed, "execute the program: No such file or directory");
+    process.status.failure =
+        Error(ErrorCode::program_not_found, "execute the program: No such file or directory");
     return true;
   }
   ++starts_[spec.task];

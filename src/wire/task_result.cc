@@ -26,6 +26,27 @@ v1::TaskResult::End end_of(ErrorCode code) {
   }
 }
 
+Result<Exited> exit_of(const v1::TaskResult& message) {
+  if (message.exit_code() < 0 || message.exit_code() > most_exit_code)
+    return violation("task result: exit_code");
+  return Exited{message.exit_code()};
+}
+
+Result<Signalled> signal_of(const v1::TaskResult& message) {
+  if (message.signal() < 1 || message.signal() > most_signal) return violation("task result: signal");
+  return Signalled{message.signal()};
+}
+
+Result<std::optional<ProgramEnd>> program_end_of(const v1::TaskResult& message) {
+  if (message.has_exit_code()) {
+    OUTHAUL_TRY(exited, exit_of(message));
+    return std::optional<ProgramEnd>(exited);
+  }
+  if (message.signal() == 0) return std::optional<ProgramEnd>();
+  OUTHAUL_TRY(signalled, signal_of(message));
+  return std::optional<ProgramEnd>(signalled);
+}
+
 Result<TaskEnd> failure_of(const v1::TaskResult& message) {
   if (message.error_message().size() > max_message_text_bytes) return violation("task result: error_message");
   // A code of a newer node still is a failure, and its sentence still says which.
@@ -33,18 +54,20 @@ Result<TaskEnd> failure_of(const v1::TaskResult& message) {
   if (message.end() != v1::TaskResult::FAILED && end_of(code) != message.end()) {
     return violation("task result: error_code does not fit the end");
   }
-  return TaskEnd(Failed{code, message.error_message()});
+  OUTHAUL_TRY(program, program_end_of(message));
+  return TaskEnd(Failed{code, message.error_message(), program});
 }
 
 Result<TaskEnd> end_of(const v1::TaskResult& message) {
   switch (message.end()) {
-    case v1::TaskResult::EXITED:
-      if (message.exit_code() < 0 || message.exit_code() > most_exit_code)
-        return violation("task result: exit_code");
-      return TaskEnd(Exited{message.exit_code()});
-    case v1::TaskResult::SIGNALLED:
-      if (message.signal() < 1 || message.signal() > most_signal) return violation("task result: signal");
-      return TaskEnd(Signalled{message.signal()});
+    case v1::TaskResult::EXITED: {
+      OUTHAUL_TRY(exited, exit_of(message));
+      return TaskEnd(exited);
+    }
+    case v1::TaskResult::SIGNALLED: {
+      OUTHAUL_TRY(signalled, signal_of(message));
+      return TaskEnd(signalled);
+    }
     case v1::TaskResult::FAILED:
     case v1::TaskResult::CANCELLED:
     case v1::TaskResult::TIMED_OUT:
@@ -65,17 +88,22 @@ Result<void> check_numbers(const v1::TaskResult& message) {
   return {};
 }
 
+void write(const Exited& exited, v1::TaskResult& message) { message.set_exit_code(exited.code); }
+
+void write(const Signalled& signalled, v1::TaskResult& message) { message.set_signal(signalled.signal); }
+
 void write_end(const TaskEnd& end, v1::TaskResult& message) {
   if (const auto* const exited = std::get_if<Exited>(&end)) {
     message.set_end(v1::TaskResult::EXITED);
-    message.set_exit_code(exited->code);
+    write(*exited, message);
   } else if (const auto* const signalled = std::get_if<Signalled>(&end)) {
     message.set_end(v1::TaskResult::SIGNALLED);
-    message.set_signal(signalled->signal);
+    write(*signalled, message);
   } else if (const auto* const failed = std::get_if<Failed>(&end)) {
     message.set_end(end_of(failed->code));
     message.set_error_code(std::string(name_of(failed->code)));
     message.set_error_message(printable_utf8(failed->message, max_message_text_bytes));
+    if (failed->program) std::visit([&message](const auto& way) { write(way, message); }, *failed->program);
   }
 }
 

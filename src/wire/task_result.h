@@ -23,10 +23,14 @@ struct Signalled {
   int signal = 0;  // 1..64
   bool operator==(const Signalled&) const = default;
 };
+// How a program went by itself.
+using ProgramEnd = std::variant<Exited, Signalled>;
 // It never ran, or Outhaul ended it: spawn_failed, task_cancelled, task_timed_out, task_lost, ...
 struct Failed {
   ErrorCode code = ErrorCode::internal;
-  std::string message;
+  std::string message{};
+  // What the program made of being ended; none: it never ran, or nobody knows.
+  std::optional<ProgramEnd> program{};
   bool operator==(const Failed&) const = default;
 };
 using TaskEnd = std::variant<Exited, Signalled, Failed>;

@@ -38,7 +38,9 @@ TEST(TaskResultParse, WhenItIsInOrder_ThenItRoundTripsAndHasAWord) {
       {Signalled{9}, "signalled"},
       {Failed{ErrorCode::spawn_failed, "no such file"}, "failed"},
       {Failed{ErrorCode::task_cancelled, "by alice"}, "cancelled"},
+      {Failed{ErrorCode::task_cancelled, "by alice", Exited{0}}, "cancelled"},
       {Failed{ErrorCode::task_timed_out, "after 1s"}, "timed_out"},
+      {Failed{ErrorCode::task_timed_out, "after 1s", Signalled{15}}, "timed_out"},
       {Failed{ErrorCode::task_lost, ""}, "lost"},
   };
   for (const auto& [end, word] : rows) {

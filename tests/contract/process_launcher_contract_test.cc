@@ -183,7 +183,7 @@ TEST_P(ProcessLauncherContract, WhenTheProgramDoesNotExist_ThenItFailedAndSaysWh
     co_await finish(**process);
 
     EXPECT_EQ((*process)->status().state, ProcessState::failed);
-    EXPECT_EQ((*process)->status().failure->code(), ErrorCode::spawn_failed);
+    EXPECT_EQ((*process)->status().failure->code(), ErrorCode::program_not_found);
     EXPECT_NE((*process)->status().failure->what().find("No such file"), std::string::npos);
     (*process)->forget();
   });

@@ -3,11 +3,17 @@
 #include "base/duration_text.h"
 #include "hub/api/views.h"
 #include "hub/tasks/task_ender.h"
-#include "wire/task_result.h"
+#include "wire/task_result_json.h"
 #include "wire/task_spec.h"
 
 namespace outhaul::hub {
 namespace {
+
+// What a list shows of the end; the rest of a result stands in the task alone.
+void write_program_end(http::JsonWriter& json, const store::TaskRow& row) {
+  const auto result = wire::parse_task_result(row.result);
+  wire::write_program_end(json, result ? result->end : wire::TaskEnd());
+}
 
 void write_common(http::JsonWriter& json, const TaskFacts& facts) {
   const auto& row = facts.row;
@@ -16,6 +22,7 @@ void write_common(http::JsonWriter& json, const TaskFacts& facts) {
       .field("state", store::name_of(row.state));
   json.field("summary", row.action_summary);
   write_text_or_null(json, "error_code", row.error_code);
+  write_program_end(json, row);
   write_text_or_null(json, "node_id", row.node.text());
   write_text_or_null(json, "node_name", facts.node_name);
   json.field("stream_id", row.stream.text());
@@ -64,33 +71,6 @@ void write_waiting(http::JsonWriter& json, const std::vector<Waiting>& waiting) 
   json.end_array();
 }
 
-void write_end(http::JsonWriter& json, const wire::TaskEnd& end) {
-  json.field("end", wire::state_of(end));
-  const auto* exited = std::get_if<wire::Exited>(&end);
-  const auto* signalled = std::get_if<wire::Signalled>(&end);
-  const auto* failed = std::get_if<wire::Failed>(&end);
-  exited != nullptr ? json.field("exit_code", exited->code) : json.key("exit_code").null();
-  signalled != nullptr ? json.field("signal", signalled->signal) : json.key("signal").null();
-  write_text_or_null(json, "error_code",
-                     failed != nullptr ? std::string(name_of(failed->code)) : std::string());
-  write_text_or_null(json, "error_message", failed != nullptr ? failed->message : std::string());
-}
-
-void write_result(http::JsonWriter& json, const wire::TaskResult& result) {
-  json.key("result").begin_object();
-  write_end(json, result.end);
-  write_time(json, "started_at", result.started_at);
-  write_time(json, "ended_at", result.ended_at);
-  json.field("duration_ns", result.used.wall.count()).field("user_cpu_ns", result.used.user_cpu.count());
-  json.field("system_cpu_ns", result.used.system_cpu.count())
-      .field("max_rss_bytes", result.used.max_rss_bytes);
-  json.field("stdout_bytes", result.out.bytes).field("stderr_bytes", result.err.bytes);
-  json.field("stdout_sha256", to_hex(result.out.sha256)).field("stderr_sha256", to_hex(result.err.sha256));
-  json.field("bytes_left_out", result.bytes_left_out).field("processes_killed", result.processes_killed);
-  json.field("pipe_holder", result.pipe_holder).field("isolation", wire::name_of(result.isolation));
-  json.end_object();
-}
-
 }  // namespace
 
 void write_task_in_list(http::JsonWriter& json, const TaskFacts& facts) {
@@ -106,7 +86,8 @@ void write_task(http::JsonWriter& json, const TaskFacts& facts) {
   write_waiting(json, facts.waiting);
   if (store::is_final(facts.row.state)) {
     const auto result = wire::parse_task_result(facts.row.result);
-    write_result(json, facts.row.result.empty() || !result ? result_of(facts.row) : *result);
+    json.key("result");
+    wire::write_task_result(json, facts.row.result.empty() || !result ? result_of(facts.row) : *result);
   } else {
     json.key("result").null();
   }

@@ -9,6 +9,11 @@ stream::StreamPosition position_of(const v1::Accept& accept) {
   return {accept.position().offset(), accept.position().complete()};
 }
 
+// A tunnel that went, or a program that takes no more: neither is a fault of anything.
+bool is_ordinary_end(const Error& error) {
+  return error.code() == ErrorCode::session_lost || error.code() == ErrorCode::cancelled;
+}
+
 }  // namespace
 
 void StdinPump::start(const LiveTaskPtr& task, NodeLink& link) {
@@ -39,9 +44,8 @@ Task<void> StdinPump::run(LiveTaskPtr task, NodeLink& link) {
   auto channel = link.open(*target, std::move(open));
   if (!channel) co_return log_.failure("input stream not opened", channel.error());
   const auto sent = co_await send_all(id, cursor, *channel);
-  if (!sent && !task->is_final() && sent.error().code() != ErrorCode::session_lost) {
-    log_.failure("input stream stopped", sent.error());
-  }
+  if (sent || task->is_final() || is_ordinary_end(sent.error())) co_return;
+  log_.failure("input stream stopped", sent.error());
 }
 
 // The first bytes are not sent before the node's answer: input is small, and a node that is back after a

@@ -21,7 +21,7 @@ Task<void> Link::run() {
       const Error reason = co_await serve();
       backoff_.note_session(clock.now() - began);
       retry_after = transport::retry_after_of(reason);
-      ports_.session.log.failure("session ended", reason);
+      note_end(reason);
     } else {
       retry_after = transport::retry_after_of(attached.error());
       ports_.session.log.failure("not attached to the hub", attached.error());
@@ -50,6 +50,11 @@ Task<Error> Link::serve() {
   session_.reset();
   changed_.pulse();
   co_return reason;
+}
+
+void Link::note_end(const Error& reason) const {
+  if (!leaving_) return ports_.session.log.failure("session ended", reason);
+  ports_.session.log.info("session ended", {{"code", name_of(reason.code())}, {"reason", reason.what()}});
 }
 
 void Link::leave(Error reason) {

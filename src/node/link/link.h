@@ -39,6 +39,7 @@ class Link {
  private:
   Task<Result<void>> attach();
   Task<Error> serve();
+  void note_end(const Error& reason) const;
 
   Ports ports_;
   wire::Backoff backoff_;

@@ -47,7 +47,8 @@ Task<void> StdinFeeder::feed(transport::IncomingChannel incoming) {
   auto channel = incoming.accept(std::move(accept));
   for (;;) {
     const auto bytes = co_await channel.receive();
-    if (!bytes || !*bytes) co_return;
+    if (!bytes) co_return;
+    if (!*bytes) co_return channel.finish();
     feed.decoder.feed(**bytes);
     const auto taken = co_await take_records(feed);
     if (!taken) {

@@ -148,8 +148,12 @@ Task<void> StreamSender::await_answer(std::shared_ptr<Attempt> attempt) {
 void StreamSender::take_answer(Attempt& attempt, const v1::Accept& accept) {
   const stream::StreamPosition reader{accept.position().offset(), accept.position().complete()};
   const auto held = holdings();
-  const auto verdict =
-      held ? cursor_.accept(reader, *held) : fail(ErrorCode::not_found, "the stream is gone");
+  if (!held) {
+    // All of it was acknowledged and forgotten while the answer was on its way.
+    attempt.is_over = attempt.is_finished = true;
+    return;
+  }
+  const auto verdict = cursor_.accept(reader, *held);
   if (!verdict) {
     ports_.log.failure("the hub's position of a stream cannot be", verdict.error());
     attempt.is_over = true;

@@ -44,14 +44,20 @@ Result<void> drop_value(const Result<stream::EncodedRecord>& written) {
   return {};
 }
 
-wire::TaskEnd end_of(const sandbox::ProcessStatus& status) {
-  switch (status.state) {
-    case ProcessState::failed:
-      return wire::Failed{ErrorCode::spawn_failed, status.failure ? status.failure->what() : ""};
-    case ProcessState::lost:
-      return wire::Failed{ErrorCode::task_lost, "the launcher died while the task ran"};
-    default: break;
+// Which program or directory it was: the launcher knows them as the system's reason alone.
+wire::Failed failure_to_start(const Error& failure, const sandbox::ProcessSpec& spec) {
+  const auto named = [&failure](const std::string& thing) {
+    return wire::Failed{failure.code(), fmt::format("{}: {}", thing, failure.what())};
+  };
+  switch (failure.code()) {
+    case ErrorCode::program_not_found:
+    case ErrorCode::program_not_executable: return named(spec.argv.front());
+    case ErrorCode::directory_unavailable: return named(spec.directory);
+    default: return {failure.code(), failure.what()};
   }
+}
+
+wire::ProgramEnd program_end_of(const sandbox::ProcessStatus& status) {
   if (status.signal != 0) return wire::Signalled{status.signal};
   return wire::Exited{status.exit_code};
 }
@@ -297,21 +303,41 @@ Task<Result<void>> TaskRun::echo() {
   }
 }
 
-wire::TaskEnd TaskRun::make_end() const {
+// Why it ended before its program would have by itself.
+std::optional<wire::Failed> TaskRun::failure_from_outside() const {
   if (entry().end_reason == EndReason::cancelled) return wire::Failed{ErrorCode::task_cancelled, "cancelled"};
   if (entry().end_reason == EndReason::timed_out) {
     return wire::Failed{ErrorCode::task_timed_out, "the task passed its time limit"};
   }
-  if (is_leaving_out_) {
-    return wire::Failed{ErrorCode::node_disk_full,
-                        fmt::format("the node's disk has less than its floor of {} bytes free; {} bytes of "
-                                    "output are left out",
-                                    output_floor_bytes(ports_.settings), output_.left_out())};
+  if (!is_leaving_out_) return std::nullopt;
+  return wire::Failed{ErrorCode::node_disk_full,
+                      fmt::format("the node's disk has less than its floor of {} bytes free; {} bytes of "
+                                  "output are left out",
+                                  output_floor_bytes(ports_.settings), output_.left_out())};
+}
+
+wire::TaskEnd TaskRun::make_end() const {
+  const bool has_ended = process_ && process_->status().state == ProcessState::ended;
+  if (auto failure = failure_from_outside()) {
+    if (has_ended) failure->program = program_end_of(process_->status());
+    return *std::move(failure);
   }
   if (start_failure_) return wire::Failed{start_failure_->code(), start_failure_->what()};
-  if (process_) return end_of(process_->status());
+  if (process_) return end_of_process();
   if (std::holds_alternative<wire::EchoAction>(entry().spec.action)) return wire::Exited{0};
   return wire::Failed{ErrorCode::task_lost, "the node restarted and its launcher has no record of the task"};
+}
+
+wire::TaskEnd TaskRun::end_of_process() const {
+  const auto& status = process_->status();
+  if (status.state == ProcessState::lost) {
+    return wire::Failed{ErrorCode::task_lost, "the launcher died while the task ran"};
+  }
+  if (status.state == ProcessState::failed) {
+    const auto failure = status.failure.value_or(Error(ErrorCode::spawn_failed, "no reason is known"));
+    return failure_to_start(failure, make_process_spec(entry().spec, ports_.settings));
+  }
+  return std::visit([](const auto& way) { return wire::TaskEnd(way); }, program_end_of(status));
 }
 
 wire::TaskResult TaskRun::make_result() const {

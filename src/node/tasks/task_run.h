@@ -81,6 +81,8 @@ class TaskRun {
   Task<Result<void>> echo();
   wire::TaskResult make_result() const;
   wire::TaskEnd make_end() const;
+  std::optional<wire::Failed> failure_from_outside() const;
+  wire::TaskEnd end_of_process() const;
   Task<Result<void>> conclude();
   Task<Result<void>> append_result();
 
