@@ -6,6 +6,7 @@
 #include <boost/json/serialize.hpp>
 
 #include "cli/listing.h"
+#include "cli/option_text.h"
 #include "http/uri.h"
 
 namespace outhaul::cli {
@@ -67,7 +68,8 @@ void add_tokens(CLI::App& app, const Options& options, Invocation& invocation) {
   create->add_option("--role", options->role, "admin or member")->check(CLI::IsMember({"admin", "member"}));
   create->add_option("--account", options->account, "For this account (default: our own)");
   create->add_option("--name", options->name, "What it is for");
-  create->add_option("--expires-in", options->expires_in, "How long it is good for")->type_name("D");
+  takes_duration(
+      create->add_option("--expires-in", options->expires_in, "How long it is good for (default: for ever)"));
   add_json_flag(*create, invocation);
   create->callback([&invocation, options] {
     invocation.action = [options](Cli& cli) { return create_token(cli, options); };

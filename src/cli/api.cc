@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <ctime>
 #include <string>
 
 #include <fmt/format.h>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
+#include "base/remedy.h"
 #include "cli/terminal.h"
 #include "http/uri.h"
 
@@ -25,12 +25,19 @@ Result<json::value> parse_answer(ByteView body) {
   return value;
 }
 
+// The general remedy, where it says more than the sentence itself does.
+Error with_remedy_of(ErrorCode code, std::string what) {
+  Error error(code, std::move(what));
+  return code == ErrorCode::invalid ? error
+                                    : with_remedy(std::move(error), std::string(info_of(code).remedy));
+}
+
 // What a problem document says; the hub's own words, made printable.
 Error problem_of(int status, ByteView body) {
   const auto parsed = parse_answer(body);
   if (parsed && parsed->is_object()) {
     const auto code = find_error_code(text_at(*parsed, "code"));
-    Error error(code.value_or(ErrorCode::internal), shown(text_at(*parsed, "detail")));
+    auto error = with_remedy_of(code.value_or(ErrorCode::internal), shown(text_at(*parsed, "detail")));
     if (const auto* details = parsed->as_object().if_contains("details"); details && details->is_object()) {
       for (const auto& [name, value] : details->as_object()) {
         error = std::move(error).with(
@@ -92,10 +99,19 @@ http::ClientRequest Api::request(http::Method method, std::string target, Bytes 
 Task<Result<http::ClientResponse>> Api::stream(http::Method method, std::string target, Bytes body,
                                                http::Headers headers) {
   auto made = request(method, std::move(target), std::move(body), std::move(headers));
-  OUTHAUL_CO_TRY(response, co_await client_->request(std::move(made)));
+  auto answered = co_await client_->request(std::move(made));
+  if (!answered) co_return fail(unreached(std::move(answered).error()));
+  auto& response = *answered;
   if (response.status < 400) co_return response;
   OUTHAUL_CO_TRY(text, co_await response.body->read_all(max_answer_bytes));
   co_return fail(problem_of(response.status, text));
+}
+
+Error Api::unreached(Error error) const {
+  if (error.code() != ErrorCode::unavailable) return error;
+  return with_remedy(std::move(error),
+                     fmt::format("Is the hub running at {}? `outhaul context list` shows which hub is asked.",
+                                 settings_.url.text()));
 }
 
 Task<Result<json::value>> Api::call(http::Method method, std::string target, Bytes body) {
@@ -144,23 +160,19 @@ Duration retry_pause(int attempt) {
   return std::min(std::chrono::milliseconds(100) * (1 << std::min(attempt, 5)), longest);
 }
 
-std::string text_at(const json::value& object, std::string_view key) {
-  if (!object.is_object()) return {};
-  const auto* value = object.as_object().if_contains(key);
-  if (value == nullptr || value->is_null()) return {};
-  return value->is_string() ? std::string(value->as_string()) : json::serialize(*value);
-}
-
-std::string age_at(const json::value& object, std::string_view key, WallTime now) {
-  const auto text = text_at(object, key);
-  std::tm fields{};
-  if (text.empty() || ::strptime(text.c_str(), "%Y-%m-%dT%H:%M:%S", &fields) == nullptr) return "-";
-  return age_text(WallTime{static_cast<std::int64_t>(::timegm(&fields)) * 1'000'000'000}, now);
-}
-
 int report(const Error& error) {
-  std::fputs(fmt::format("outhaul: {} ({})\n", error.what(), name_of(error.code())).c_str(), stderr);
+  std::string line = fmt::format("outhaul: {} ({})", error.what(), name_of(error.code()));
+  // What was found here says in its own words what to do.
+  for (const auto& detail : error.details()) {
+    if (detail.name == remedy_detail) line += ". " + detail.value;
+  }
+  std::fputs((line + "\n").c_str(), stderr);
   return exit_code::failed;
+}
+
+int report_usage(const Error& error) {
+  report(error);
+  return exit_code::usage;
 }
 
 void print_json(const json::value& value) { std::fputs((json::serialize(value) + "\n").c_str(), stdout); }

@@ -14,11 +14,10 @@
 #include "base/task.h"
 #include "cli/context.h"
 #include "cli/invocation.h"
+#include "cli/json_text.h"
 #include "http/client.h"
 
 namespace outhaul::cli {
-
-namespace json = boost::json;
 
 class Api {
  public:
@@ -46,6 +45,7 @@ class Api {
 
  private:
   Api(Cli& cli, http::TlsClientContext tls, http::Client::Settings settings, Secret token);
+  Error unreached(Error error) const;
   http::ClientRequest request(http::Method method, std::string target, Bytes body,
                               http::Headers headers) const;
 
@@ -61,13 +61,10 @@ bool is_passing(const Error& error);
 // The pause before try number `attempt` (from 0): 100 ms doubling to 3 s.
 Duration retry_pause(int attempt);
 
-// The text at `key`, empty when it is absent or null.
-std::string text_at(const json::value& object, std::string_view key);
-// A date-time at `key` as "5m", relative to now; "-" when absent.
-std::string age_at(const json::value& object, std::string_view key, WallTime now);
-
 // Prints an Error on standard error as one line and gives exit_code::failed.
 int report(const Error& error);
+// The same for a fault in the command line itself; gives exit_code::usage.
+int report_usage(const Error& error);
 // Compact JSON and a line end on standard output.
 void print_json(const json::value& value);
 

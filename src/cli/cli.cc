@@ -18,7 +18,7 @@
 #include "base/version.h"
 #include "cli/api.h"
 #include "cli/invocation.h"
-#include "cli/terminal.h"
+#include "cli/usage.h"
 #include "crypto/system_random.h"
 
 namespace outhaul::cli {
@@ -41,25 +41,12 @@ int run_action(const Invocation& invocation) {
   return code;
 }
 
-// One line that names the command, what is wrong with its words, and where to read on.
-std::string usage_text(const CLI::App* app, const CLI::Error& error) {
-  std::string path = "outhaul";
-  for (auto chosen = app->get_subcommands(); !chosen.empty(); chosen = chosen.front()->get_subcommands()) {
-    path += " " + chosen.front()->get_name();
-  }
-  std::string what = error.what();
-  const auto rest = app->remaining();
-  if (path == "outhaul" && !rest.empty()) what = fmt::format("there is no command `{}`", rest.front());
-  // The library counts the `--` before the command's words as one of those that it did not expect.
-  if (const auto at = what.find(": -- "); at != what.npos) what.erase(at + 2, 3);
-  return fmt::format("{}: {}; see `{} --help`\n", path, shown(what), path);
-}
-
-// CLI11's own codes are many; a wrong command line is always exit_code::usage.
-int report_usage(const CLI::App& app, const CLI::ParseError& error, bool is_run) {
-  const int code = app.exit(error);
-  if (code == 0) return exit_code::done;
-  return is_run ? exit_code::outhaul : exit_code::usage;
+// Where the exit code is the task's, ours is one that no command is likely to have.
+int usage_code_for(const CLI::App& app) {
+  const auto* const task = app.get_subcommand("task");
+  const bool gives_code_of_a_task =
+      app.got_subcommand("run") || app.got_subcommand("echo") || task->got_subcommand("wait");
+  return gives_code_of_a_task ? exit_code::outhaul : exit_code::usage;
 }
 
 // A listing that did not reach its reader is a failure, also when everything before it went well.
@@ -76,10 +63,12 @@ int parse_and_run(int argc, char** argv) {
   CLI::App app("Run commands on machines that dial out to one hub.", "outhaul");
   Invocation invocation;
   app.set_version_flag("--version", fmt::format("outhaul {}", version()));
-  app.add_option("--context", invocation.options.context, "The context to use (see `outhaul context list`)");
+  app.add_option("--context", invocation.options.context, "The hub to ask (see `outhaul context list`)")
+      ->type_name("NAME");
   app.require_subcommand(1);
-  app.failure_message(usage_text);
-  app.set_help_all_flag("--help-all", "Help of every command");
+  app.footer(
+      "\nFirst steps: `outhaul up` in one terminal, `outhaul run -- uname -a` in another.\n"
+      "`outhaul help COMMAND` explains a command, `outhaul help exit-codes` the exit codes.");
   add_up_command(app, invocation);
   add_run_commands(app, invocation);
   add_task_commands(app, invocation);
@@ -87,11 +76,14 @@ int parse_and_run(int argc, char** argv) {
   add_context_commands(app, invocation);
   add_account_commands(app, invocation);
   add_completion_command(app, invocation);
+  add_help_words(app);
+  // After the commands, which would all inherit it.
+  app.set_help_all_flag("--help-all", "Help of every command");
   try {
-    app.parse(argc, argv);
+    parse_words(app, argc, argv);
     hide_argument(argc, argv, "--token");
   } catch (const CLI::ParseError& error) {
-    return report_usage(app, error, app.got_subcommand("run"));
+    return report_usage(app, error, usage_code_for(app));
   }
   return flush_output(run_action(invocation));
 }
@@ -107,6 +99,10 @@ int run_command_line(int argc, char** argv) {
   if (argc == 2 && std::strcmp(argv[1], "--version") == 0) {
     std::printf("outhaul %s\n", std::string(version()).c_str());
     return exit_code::done;
+  }
+  if (argc == 3 && std::strcmp(argv[1], "help") == 0 && std::strcmp(argv[2], "exit-codes") == 0) {
+    std::fputs(std::string(exit_code_table).c_str(), stdout);
+    return flush_output(exit_code::done);
   }
   try {
     return parse_and_run(argc, argv);

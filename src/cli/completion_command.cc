@@ -59,22 +59,37 @@ std::string bash_script(const std::vector<Entry>& entries) {
   return script;
 }
 
+// The same walk as in bash. A dash asks for options, anything else for commands; where there is none, for
+// files.
 std::string fish_script(const std::vector<Entry>& entries) {
-  std::string script = "complete -c outhaul -f\n";
-  for (const auto& entry : entries) {
-    // "outhaul task list" completes after the words "task list".
-    const auto seen = entry.path.size() > 8 ? entry.path.substr(8) : std::string();
-    const auto condition = seen.empty()
-                               ? std::string("__fish_use_subcommand")
-                               : fmt::format("string match -q -- 'outhaul {}*' (commandline -pc)", seen);
-    script += fmt::format("complete -c outhaul -n \"{}\" -a '{}'\n", condition, entry.words);
-  }
+  std::string script =
+      "function __outhaul_words\n"
+      "  set -l path outhaul\n"
+      "  for word in (commandline -opc)[2..]\n"
+      "    switch \"$path $word\"\n";
+  for (const auto& entry : entries)
+    script += fmt::format("      case '{0}'\n        set path '{0}'\n", entry.path);
+  script +=
+      "    end\n"
+      "  end\n"
+      "  switch $path\n";
+  for (const auto& entry : entries)
+    script += fmt::format("    case '{}'\n      string split -n ' ' -- '{}'\n", entry.path, entry.words);
+  script +=
+      "  end\n"
+      "end\n"
+      "complete -c outhaul -a '(__outhaul_words)'\n";
   return script;
 }
 
 Task<int> print_script(std::string shell, std::vector<Entry> entries) {
   std::string script;
-  if (shell == "zsh") script = "autoload -U +X bashcompinit && bashcompinit\n";
+  // zsh runs the script for bash, once both of its completion systems are up.
+  if (shell == "zsh") {
+    script =
+        "(( $+functions[compdef] )) || { autoload -Uz compinit && compinit }\n"
+        "autoload -Uz +X bashcompinit && bashcompinit\n";
+  }
   script += shell == "fish" ? fish_script(entries) : bash_script(entries);
   std::fputs(script.c_str(), stdout);
   co_return exit_code::done;
@@ -85,8 +100,11 @@ Task<int> print_script(std::string shell, std::vector<Entry> entries) {
 void add_completion_command(CLI::App& app, Invocation& invocation) {
   // Shared by the parser, which fills it, and the action, which outlives the parser's callbacks.
   const auto shell = std::make_shared<std::string>();
-  auto* command =
-      app.add_subcommand("completion", "Print a completion script: source <(outhaul completion bash)");
+  auto* command = app.add_subcommand("completion", "Print a script that completes commands in your shell");
+  command->footer(
+      "\nbash: source <(outhaul completion bash)        in ~/.bashrc\n"
+      "zsh:  source <(outhaul completion zsh)         in ~/.zshrc\n"
+      "fish: outhaul completion fish | source         in ~/.config/fish/config.fish");
   command->add_option("shell", *shell, "bash, zsh or fish")
       ->required()
       ->check(CLI::IsMember({"bash", "zsh", "fish"}));

@@ -143,6 +143,15 @@ void ContextFile::put(Context context) {
   }
 }
 
+ContextFile ContextFile::outline() const {
+  ContextFile same;
+  same.path_ = path_;
+  same.current_ = current_;
+  for (const auto& context : contexts_)
+    same.contexts_.push_back({context.name, context.url, Secret(), context.ca_fingerprint});
+  return same;
+}
+
 bool ContextFile::use(std::string_view name) {
   if (name.empty() || find(name) == nullptr) return false;
   current_ = name;
@@ -154,6 +163,23 @@ bool ContextFile::remove(std::string_view name) {
     return false;
   if (current_ == name) current_ = contexts_.empty() ? std::string() : contexts_.front().name;
   return true;
+}
+
+std::vector<std::string> change_lines(const ContextFile& before, const ContextFile& now) {
+  std::vector<std::string> lines;
+  const auto* const current = now.find("");
+  if (current == nullptr) return lines;
+  if (const auto* const same_name = before.find(current->name);
+      same_name != nullptr && same_name->url != current->url) {
+    lines.push_back(
+        fmt::format("the context '{}' now means {}; it was {}", current->name, current->url, same_name->url));
+  }
+  if (before.current() == current->name) return lines;
+  std::string line = fmt::format("commands now go to context '{}' ({})", current->name, current->url);
+  if (now.find(before.current()) != nullptr && !before.current().empty())
+    line += fmt::format("; back to the one before: outhaul context use {}", before.current());
+  lines.push_back(std::move(line));
+  return lines;
 }
 
 }  // namespace outhaul::cli

@@ -43,11 +43,17 @@ class ContextFile {
   bool use(std::string_view name);
   bool remove(std::string_view name);
   const std::string& path() const { return path_; }
+  // The same but for the tokens, which are never copied: for a comparison later.
+  ContextFile outline() const;
 
  private:
   std::string path_;
   std::string current_;
   std::vector<Context> contexts_;
 };
+
+// What a person must know when `before` became `now`: that commands go elsewhere, and the way back. Lines
+// without a prefix; none when nothing changed for them.
+std::vector<std::string> change_lines(const ContextFile& before, const ContextFile& now);
 
 }  // namespace outhaul::cli

@@ -1,7 +1,6 @@
 // outhaul login, outhaul context list|use|remove
 
 #include <cstdio>
-#include <cstdlib>
 #include <iostream>
 #include <memory>
 
@@ -11,7 +10,7 @@
 
 #include "cli/listing.h"
 #include "cli/terminal.h"
-#include "crypto/data_files.h"
+#include "crypto/secret_source.h"
 #include "http/uri.h"
 
 namespace outhaul::cli {
@@ -26,28 +25,9 @@ struct LoginOptions {
 };
 using Options = std::shared_ptr<LoginOptions>;  // filled by the parser, read by the action later
 
-std::string trimmed(std::string_view text) {
-  const auto last = text.find_last_not_of(" \t\r\n");
-  return last == text.npos ? std::string() : std::string(text.substr(0, last + 1));
-}
-
-// In the order of how well they keep a secret; standard input is what is left.
-Result<Secret> read_token(const LoginOptions& options) {
-  if (!options.token_file.empty()) {
-    OUTHAUL_TRY(text, crypto::read_private_file(options.token_file, 4096));
-    return Secret(trimmed(text.reveal_for("login")));
-  }
-  if (!options.token.empty() && options.token != "-") return Secret(options.token);
-  const char* variable = std::getenv("OUTHAUL_TOKEN");
-  if (options.token.empty() && variable != nullptr && *variable != '\0') return Secret(trimmed(variable));
-  if (::isatty(STDIN_FILENO) == 1) std::fputs("API token: ", stderr);
-  std::string line;
-  std::getline(std::cin, line);
-  if (line.empty()) {
-    return fail(ErrorCode::invalid,
-                "no token: give it on standard input, in --token-file F, in OUTHAUL_TOKEN or as --token T");
-  }
-  return Secret(trimmed(line));
+// On standard error: what a script reads of a command stays what it was.
+void say_changes(const ContextFile& before, const ContextFile& now) {
+  for (const auto& line : change_lines(before, now)) std::fputs(("outhaul: " + line + "\n").c_str(), stderr);
 }
 
 // What the hub shows is believed only once a person has compared it.
@@ -98,10 +78,10 @@ Task<int> log_in(Cli& cli, Options options) {
   auto file = ContextFile::load(ContextFile::default_path());
   if (!file) co_return report(file.error());
   const auto url = http::parse_url(options->url);
-  if (!url) co_return report(url.error());
+  if (!url) co_return report_usage(url.error());
   auto fingerprint = co_await trusted_fingerprint(cli, *file, options, *url);
   if (!fingerprint) co_return report(fingerprint.error());
-  auto token = read_token(*options);
+  auto token = crypto::read_secret({"API token", options->token_file, options->token});
   if (!token) co_return report(token.error());
   Context context;
   context.name = options->name.empty() ? url->host : options->name;
@@ -113,6 +93,7 @@ Task<int> log_in(Cli& cli, Options options) {
   const auto who = co_await api->call(http::Method::get, "/api/v1/whoami");
   if (!who) co_return report(who.error());
   const auto name = context.name;
+  const auto before = file->outline();
   file->put(std::move(context));
   if (const auto saved = file->save(); !saved) co_return report(saved.error());
   if (cli.options.json) {
@@ -123,6 +104,7 @@ Task<int> log_in(Cli& cli, Options options) {
                    .c_str(),
                stdout);
   }
+  say_changes(before, *file);
   co_return exit_code::done;
 }
 
@@ -152,25 +134,35 @@ enum class Change { use, remove };
 Task<int> change_contexts(Change change, std::string name) {
   auto file = ContextFile::load(ContextFile::default_path());
   if (!file) co_return report(file.error());
+  const auto before = file->outline();
   const bool is_known = change == Change::use ? file->use(name) : file->remove(name);
   if (!is_known)
     co_return report(Error(ErrorCode::not_found, "no context of that name: see `outhaul context list`"));
   if (const auto saved = file->save(); !saved) co_return report(saved.error());
+  say_changes(before, *file);
+  if (change == Change::remove && file->contexts().empty())
+    std::fputs("outhaul: no hub is known any more: `outhaul login URL`, or `outhaul up`\n", stderr);
   co_return exit_code::done;
 }
 
 void add_login(CLI::App& app, const Options& options, Invocation& invocation) {
-  auto* login = app.add_subcommand("login", "Keep a hub and a token for later commands");
-  login->add_option("url", options->url, "The hub: https://HOST[:PORT]")->required();
+  auto* login = app.add_subcommand("login", "Keep a hub and an API token for later commands");
+  login->add_option("url", options->url, "The hub: https://HOST[:PORT]")->required()->type_name("URL");
   login
-      ->add_option("--token", options->token,
-                   "The API token; - (and none) reads standard input, where no process list shows it")
+      ->add_option(
+          "--token", options->token,
+          "The API token; - reads standard input, as without any of these ways; given here it may stay "
+          "in your shell's history")
       ->type_name("T");
-  login->add_option("--token-file", options->token_file, "A private file that holds the token")
+  login
+      ->add_option("--token-file", options->token_file,
+                   "A private file that holds the token; else OUTHAUL_TOKEN in the environment")
       ->type_name("F");
-  login->add_option("--ca-fingerprint", options->ca_fingerprint, "The only CA to believe")
+  login
+      ->add_option("--ca-fingerprint", options->ca_fingerprint,
+                   "The only CA to believe, as `outhaul-hub init` printed it")
       ->type_name("sha256:HEX");
-  login->add_option("--name", options->name, "Name of the context (default: the host)");
+  login->add_option("--name", options->name, "Name of the context (default: the host)")->type_name("NAME");
   add_json_flag(*login, invocation);
   login->callback(
       [&invocation, options] { invocation.action = [options](Cli& cli) { return log_in(cli, options); }; });

@@ -92,5 +92,32 @@ TEST(ContextFile, WhenTheCurrentOneIsRemoved_ThenAnotherIsCurrent) {
   EXPECT_TRUE(file.use("first"));
 }
 
+TEST(ChangeLines, WhenCommandsGoElsewhere_ThenTheWayBackIsSaid) {
+  ContextFile file;
+  auto before = file.outline();
+  file.put(context("prod", "oht_a"));
+  ASSERT_EQ(change_lines(before, file).size(), 1U);
+  EXPECT_EQ(change_lines(before, file).front(), "commands now go to context 'prod' (https://127.0.0.1:8443)");
+
+  before = file.outline();
+  file.put(context("local", "oht_b"));
+  EXPECT_EQ(
+      change_lines(before, file).front(),
+      "commands now go to context 'local' (https://127.0.0.1:8443); back to the one before: outhaul context "
+      "use prod");
+
+  before = file.outline();
+  EXPECT_TRUE(change_lines(before, file).empty());
+  auto moved = context("local", "oht_b");
+  moved.url = "https://other:1";
+  file.put(std::move(moved));
+  EXPECT_EQ(change_lines(before, file).front(),
+            "the context 'local' now means https://other:1; it was https://127.0.0.1:8443");
+
+  before = file.outline();
+  file.remove("local");
+  EXPECT_EQ(change_lines(before, file).front(), "commands now go to context 'prod' (https://127.0.0.1:8443)");
+}
+
 }  // namespace
 }  // namespace outhaul::cli

@@ -8,22 +8,13 @@
 #include "base/async_clock.h"
 #include "base/random.h"
 #include "base/task.h"
+#include "cli/exit_code.h"
 
 namespace CLI {
 class App;
 }
 
 namespace outhaul::cli {
-
-namespace exit_code {
-inline constexpr int done = 0;
-inline constexpr int failed = 1;       // the hub said no, or could not be reached
-inline constexpr int usage = 2;        // the command line itself is wrong
-inline constexpr int outhaul = 125;    // `outhaul run`: Outhaul failed, not the command
-inline constexpr int signalled = 128;  // plus the number of the signal that ended the command
-// Nobody reads what we print any more: silent, as other programs that SIGPIPE ends.
-inline constexpr int broken_pipe = signalled + 13;
-}  // namespace exit_code
 
 struct GlobalOptions {
   std::string context;  // empty: the current one

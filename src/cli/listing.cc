@@ -12,12 +12,7 @@ namespace {
 
 void print_one(const Cli& cli, const json::value& thing) {
   if (cli.options.json) return print_json(thing);
-  if (!thing.is_object()) return;
-  for (const auto& [key, value] : thing.as_object()) {
-    if (value.is_null()) continue;
-    const auto text = value.is_string() ? std::string(value.as_string()) : json::serialize(value);
-    std::fputs(fmt::format("{:<20} {}\n", std::string_view(key), shown(text)).c_str(), stdout);
-  }
+  std::fputs(described(thing).c_str(), stdout);
 }
 
 }  // namespace
@@ -63,24 +58,12 @@ Task<int> send_and_show(Cli& cli, http::Method method, std::string target, Bytes
   co_return exit_code::done;
 }
 
-std::string labels_text(const json::value& labels) {
-  std::string text;
-  if (labels.is_object()) {
-    for (const auto& [key, value] : labels.as_object()) {
-      if (!text.empty()) text.push_back(',');
-      text += fmt::format("{}={}", std::string_view(key),
-                          value.is_string() ? std::string(value.as_string()) : "");
-    }
-  }
-  return text.empty() ? "-" : shown(text);
-}
-
 Result<json::object> parse_pairs(const std::vector<std::string>& pairs, std::string_view option) {
   json::object object;
   for (const auto& pair : pairs) {
     const auto equals = pair.find('=');
     if (equals == std::string::npos || equals == 0) {
-      return fail(ErrorCode::invalid, fmt::format("{}: write it as NAME=VALUE", option));
+      return fail(ErrorCode::invalid, fmt::format("{} {}: write it as NAME=VALUE", option, shown(pair)));
     }
     object[pair.substr(0, equals)] = pair.substr(equals + 1);
   }

@@ -23,8 +23,6 @@ Task<int> show_one(Cli& cli, std::string target);
 // Any other request; prints its answer as show_one does.
 Task<int> send_and_show(Cli& cli, http::Method method, std::string target, Bytes body = {});
 
-// "a=1,b=2" of an object whose values are text; "-" when it is empty.
-std::string labels_text(const json::value& labels);
 // "key=value" pairs as a JSON object; fails with `invalid` and names the option.
 Result<json::object> parse_pairs(const std::vector<std::string>& pairs, std::string_view option);
 

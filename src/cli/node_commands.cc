@@ -7,7 +7,9 @@
 #include <CLI/CLI.hpp>
 #include <boost/json/serialize.hpp>
 
+#include "cli/enrolment_text.h"
 #include "cli/listing.h"
+#include "cli/option_text.h"
 #include "cli/terminal.h"
 #include "http/uri.h"
 
@@ -54,9 +56,27 @@ Task<int> list_nodes(Cli& cli, Options options) {
   return show_list(cli, std::move(target), std::move(columns));
 }
 
+std::string drain_sentence(const json::value& node) {
+  const auto name = shown(text_at(node, "name"));
+  if (text_at(node, "draining") != "true") return name + " takes tasks again";
+  const auto* const load = member_of(node, "load");
+  const auto running = load == nullptr ? std::string() : text_at(*load, "running");
+  return fmt::format("{} takes no new task{}; `outhaul node drain --undo {}` lets it take tasks again", name,
+                     running.empty() || running == "0" ? "" : ", " + running + " still run", name);
+}
+
 Task<int> drain_node(Cli& cli, Options options) {
+  auto api = Api::open(cli);
+  if (!api) co_return report(api.error());
   auto body = fmt::format(R"({{"drain":{}}})", !options->undo);
-  return send_and_show(cli, http::Method::post, node_target(options) + "/drain", std::move(body));
+  const auto node = co_await api->call(http::Method::post, node_target(options) + "/drain", std::move(body));
+  if (!node) co_return report(node.error());
+  if (cli.options.json) {
+    print_json(*node);
+  } else {
+    std::fputs((drain_sentence(*node) + "\n").c_str(), stdout);
+  }
+  co_return exit_code::done;
 }
 
 Task<int> remove_node(Cli& cli, Options options) {
@@ -69,24 +89,13 @@ Task<int> remove_node(Cli& cli, Options options) {
   co_return exit_code::done;
 }
 
-void print_enrolment(const json::value& made, const std::string& hub_url) {
-  std::fputs(fmt::format("outhaul-node enroll --hub {} --ca-fingerprint {} --token {} --data DIR\n", hub_url,
-                         shown(text_at(made, "ca_fingerprint")), shown(text_at(made, "token")))
-                 .c_str(),
-             stdout);
-  std::fputs(fmt::format("# good for one node until {}; then: outhaul-node run --data DIR\n",
-                         shown(text_at(made, "expires_at")))
-                 .c_str(),
-             stdout);
-}
-
 Task<int> create_token(Cli& cli, Options options) {
   json::object body;
   if (!options->pool.empty()) body["pool"] = options->pool;
   if (!options->expires_in.empty()) body["expires_in"] = options->expires_in;
   if (!options->labels.empty()) {
     auto labels = parse_pairs(options->labels, "--label");
-    if (!labels) co_return report(labels.error());
+    if (!labels) co_return report_usage(labels.error());
     body["labels"] = std::move(*labels);
   }
   const auto file = ContextFile::load(ContextFile::default_path());
@@ -98,7 +107,8 @@ Task<int> create_token(Cli& cli, Options options) {
   if (cli.options.json) {
     print_json(*made);
   } else {
-    print_enrolment(*made, file->find(cli.options.context)->url);
+    const auto text = enrolment_text(*made, file->find(cli.options.context)->url);
+    std::fputs(text.c_str(), stdout);
   }
   co_return exit_code::done;
 }
@@ -106,13 +116,14 @@ Task<int> create_token(Cli& cli, Options options) {
 void add_token_commands(CLI::App& group, const Options& options, Invocation& invocation) {
   auto* token = group.add_subcommand("token", "One-time tokens with which nodes enrol");
   token->require_subcommand(1);
-  auto* create = token->add_subcommand("create", "Make a token; prints the command for the new machine");
-  create->add_option("--pool", options->pool, "The pool that the node joins");
-  create->add_option("--label", options->labels, "A label of the node")
+  auto* create = token->add_subcommand("create", "Make a token; prints what to run on the new machine");
+  create->add_option("--pool", options->pool, "The pool that the node joins (default: default)")
+      ->type_name("P");
+  create->add_option("--label", options->labels, "A label of the node; may be repeated")
       ->type_name("K=V")
       ->allow_extra_args(false);
-  create->add_option("--expires-in", options->expires_in, "How long it is good for (default 1h)")
-      ->type_name("D");
+  takes_duration(
+      create->add_option("--expires-in", options->expires_in, "How long it is good for (default 1h)"));
   add_json_flag(*create, invocation);
   create->callback([&invocation, options] {
     invocation.action = [options](Cli& cli) { return create_token(cli, options); };
@@ -131,7 +142,7 @@ void add_token_commands(CLI::App& group, const Options& options, Invocation& inv
 CLI::App* add_with_node(CLI::App& group, const char* name, const char* what, const Options& options,
                         Invocation& invocation) {
   auto* command = group.add_subcommand(name, what);
-  command->add_option("node", options->node, "The node's id or name")->required();
+  command->add_option("node", options->node, "The node's id or name")->required()->type_name("NODE");
   add_json_flag(*command, invocation);
   return command;
 }
@@ -144,7 +155,7 @@ void add_node_commands(CLI::App& app, Invocation& invocation) {
   group->require_subcommand(1);
 
   auto* list = group->add_subcommand("list", "List nodes");
-  list->add_option("--pool", options->pool, "Only those of this pool");
+  list->add_option("--pool", options->pool, "Only those of this pool")->type_name("P");
   add_json_flag(*list, invocation);
   list->callback([&invocation, options] {
     invocation.action = [options](Cli& cli) { return list_nodes(cli, options); };
@@ -155,7 +166,8 @@ void add_node_commands(CLI::App& app, Invocation& invocation) {
     invocation.action = [options](Cli& cli) { return show_one(cli, node_target(options)); };
   });
 
-  auto* drain = add_with_node(*group, "drain", "Give the node no new task", options, invocation);
+  auto* drain =
+      add_with_node(*group, "drain", "Give the node no new task; what runs goes on", options, invocation);
   drain->add_flag("--undo", options->undo, "Give it tasks again");
   drain->callback([&invocation, options] {
     invocation.action = [options](Cli& cli) { return drain_node(cli, options); };

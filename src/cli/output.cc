@@ -1,15 +1,11 @@
 #include "cli/output.h"
 
-#include <cstdio>
-#include <cstring>
-
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include "base/time_text.h"
-#include "cli/invocation.h"
-#include "cli/terminal.h"
 #include "http/json_writer.h"
+#include "wire/task_result_json.h"
 
 namespace outhaul::cli {
 namespace {
@@ -28,18 +24,27 @@ std::string_view word_of(RecordKind kind) {
   return "event";
 }
 
-std::string json_line(const stream::EncodedRecord& record) {
+}  // namespace
+
+Result<std::string> json_line(const stream::EncodedRecord& record) {
+  const auto& header = record.header();
   http::JsonWriter json;
   json.begin_object()
-      .field("kind", word_of(record.header().kind))
-      .field("offset", record.header().offset)
-      .field("time", time_text(record.header().time))
-      .field("data", to_base64(record.payload()))
-      .end_object();
+      .field("kind", word_of(header.kind))
+      .field("offset", header.offset)
+      .field("time", time_text(header.time));
+  if (header.kind == RecordKind::result) {
+    OUTHAUL_TRY(result, wire::parse_task_result(record.payload()));
+    json.field("task_id", result.task_id.text()).key("result");
+    wire::write_task_result(json, result);
+  } else if (header.kind == RecordKind::gap) {
+    json.field("bytes_left_out", record.span());
+  } else {
+    json.field("data", to_base64(record.payload()));
+  }
+  json.end_object();
   return std::move(json).take_text() + "\n";
 }
-
-}  // namespace
 
 OutputSink::OutputSink(const Executor& executor, Form form)
     : form_(form), out_(executor, STDOUT_FILENO), err_(executor, STDERR_FILENO) {}
@@ -56,7 +61,7 @@ Task<Result<void>> OutputSink::write(const stream::EncodedRecord& record) {
 
 Task<Result<void>> OutputSink::write_record(const stream::EncodedRecord& record) {
   if (form_ == Form::json_lines) {
-    const auto line = json_line(record);
+    OUTHAUL_CO_TRY(line, json_line(record));
     co_return co_await out_.write_all(line);
   }
   switch (record.header().kind) {
@@ -68,37 +73,6 @@ Task<Result<void>> OutputSink::write_record(const stream::EncodedRecord& record)
     }
     default: co_return Result<void>();
   }
-}
-
-int exit_code_of(const wire::TaskResult& result) {
-  if (!result.pipe_holder.empty()) {
-    std::fputs(
-        fmt::format("outhaul: {} still held the output after the command had ended; it was ended too\n",
-                    shown(result.pipe_holder))
-            .c_str(),
-        stderr);
-  }
-  if (const auto* exited = std::get_if<wire::Exited>(&result.end)) {
-    // From 125 on a code could be taken for one of ours.
-    if (exited->code >= exit_code::outhaul) {
-      std::fputs(fmt::format("outhaul: the command itself exited with {}\n", exited->code).c_str(), stderr);
-    }
-    return exited->code;
-  }
-  if (const auto* signalled = std::get_if<wire::Signalled>(&result.end)) {
-    std::fputs(
-        fmt::format("outhaul: the command was ended by signal {} ({})\n", signalled->signal,
-                    ::sigabbrev_np(signalled->signal) != nullptr ? ::sigabbrev_np(signalled->signal) : "?")
-            .c_str(),
-        stderr);
-    return exit_code::signalled + signalled->signal;
-  }
-  const auto& failed = std::get<wire::Failed>(result.end);
-  std::fputs(fmt::format("outhaul: {} ({}). {}\n", shown(failed.message), name_of(failed.code),
-                         info_of(failed.code).remedy)
-                 .c_str(),
-             stderr);
-  return exit_code::outhaul;
 }
 
 }  // namespace outhaul::cli

@@ -16,7 +16,7 @@ class OutputSink {
  public:
   enum class Form {
     bytes,       // standard output to 1, standard error to 2
-    json_lines,  // one JSON object a record, payload in base64, to 1
+    json_lines,  // one JSON object a record, to 1
   };
   OutputSink(const Executor& executor, Form form);
 
@@ -37,7 +37,8 @@ class OutputSink {
   std::optional<wire::TaskResult> result_;
 };
 
-// What `outhaul run` exits with, after saying on standard error whose doing it was where that is not plain.
-int exit_code_of(const wire::TaskResult& result);
+// One line of `--json`: docs/command-line.md has the form. Fails with protocol_violation for a result that is
+// none.
+Result<std::string> json_line(const stream::EncodedRecord& record);
 
 }  // namespace outhaul::cli

@@ -4,7 +4,9 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/option_text.h"
 #include "cli/run_session.h"
+#include "cli/standard_input.h"
 
 namespace outhaul::cli {
 namespace {
@@ -32,38 +34,67 @@ void add_run(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<RunOptions>();
   auto* command = app.add_subcommand("run", "Run a command on a node and show its output");
   add_selector(*command, *options);
-  command->add_option("--timeout", options->timeout, "End the command after this long (30s, 5m)")
-      ->type_name("D");
-  command->add_option("--queue-timeout", options->queue_timeout, "Wait this long for a node (default 5m)")
-      ->type_name("D");
-  command->add_option("--env", options->environment, "Add to the environment; K alone takes our own value")
+  takes_duration(
+      command->add_option("--timeout", options->timeout, "End the command after this long (30s, 5m)"));
+  takes_duration(command->add_option("--queue-timeout", options->queue_timeout,
+                                     "Give up when no node took it for this long (default 5m)"));
+  command
+      ->add_option("--env", options->environment,
+                   "Set a variable; K alone passes on the value it has here; may be repeated")
       ->type_name("K=V")
       ->allow_extra_args(false);
-  command->add_option("--cwd", options->directory, "Start in this directory of the node's workspace")
-      ->type_name("D");
-  command->add_option("--isolation", options->isolation, "The least isolation that will do")
+  command
+      ->add_option("--cwd", options->directory,
+                   "Start in this directory below the node's workspace (default: the workspace itself)")
+      ->type_name("DIR");
+  command
+      ->add_option("--isolation", options->isolation,
+                   "The least isolation that will do (this version has `trusted` only)")
       ->type_name("LEVEL");
-  command->add_flag("--stdin", options->has_stdin, "Give the command our standard input");
-  command->add_flag("--detach", options->detach, "Print the task's id and do not wait");
+  command->add_flag("--stdin", options->has_stdin,
+                    "Give the command the standard input from here (default: none)");
+  command->add_flag("--detach", options->detach,
+                    "Print the task's id and leave; see `outhaul task wait` and `task logs`");
   command->add_option("--shell", options->shell, "Run this line with /bin/sh -c")->type_name("LINE");
   command->add_option("argv", options->argv, "The program and its arguments, after --")
       ->type_name("-- ARGV...");
   command->positionals_at_end(true);
-  add_json_flag(*command, invocation);
+  command->add_flag("--json", invocation.options.json,
+                    "Print output and result as JSON lines (docs/command-line.md)");
+  command->footer(
+      "\nExamples:\n"
+      "  outhaul run -- uname -a\n"
+      "  outhaul run --node alpha --timeout 30s --shell 'du -sh * | sort -h'\n\n" +
+      std::string(exit_code_table));
   command->callback([&invocation, options] {
     invocation.action = [options](Cli& cli) { return run_task(cli, *options); };
   });
 }
 
+constexpr std::size_t max_echo_bytes = std::size_t{64} << 10U;
+
+// Without a text it is standard input, byte for byte, that goes there and back.
+Task<int> run_echo(Cli& cli, RunOptions options) {
+  if (options.echo.empty()) {
+    auto text = co_await read_all_input(cli.executor, max_echo_bytes);
+    if (!text) {
+      report(text.error());
+      co_return exit_code::outhaul;
+    }
+    options.echo = std::move(*text);
+  }
+  co_return co_await run_task(cli, std::move(options));
+}
+
 void add_echo(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<RunOptions>();
   auto* command = app.add_subcommand("echo", "Send a text to a node and back: checks the whole path");
-  command->add_option("--node", options->node, "The node (id or name)")->type_name("N");
-  command->add_option("text", options->echo, "What to send")->required();
+  add_selector(*command, *options);
+  auto* text = command->add_option("text", options->echo, "What to send (default: standard input)");
   add_json_flag(*command, invocation);
-  command->callback([&invocation, options] {
-    options->echo.push_back('\n');  // as echo(1) does
-    invocation.action = [options](Cli& cli) { return run_task(cli, *options); };
+  command->callback([&invocation, options, text] {
+    if (text->count() > 0) options->echo.push_back('\n');  // as echo(1) does
+    invocation.action = [options](Cli& cli) { return run_echo(cli, *options); };
   });
 }
 

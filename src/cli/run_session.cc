@@ -12,13 +12,15 @@
 #include "base/within.h"
 #include "cli/follow.h"
 #include "cli/standard_input.h"
+#include "cli/task_end.h"
 #include "cli/terminal.h"
+#include "cli/waiting.h"
 
 namespace outhaul::cli {
 namespace {
 
-constexpr auto quiet_before_note = std::chrono::seconds(2);
-constexpr int interrupted_exit = exit_code::signalled + SIGINT;
+constexpr auto quiet_before_note = std::chrono::seconds(1);
+constexpr auto until_next_look = std::chrono::seconds(2);
 
 int report_own(const Error& error) {
   report(error);
@@ -84,7 +86,7 @@ Task<int> RunSession::attend(Bytes body) {
     co_await cancel_task("TERM");
     co_return exit_code::broken_pipe;
   }
-  co_return finish(followed);
+  co_return co_await finish(std::move(followed));
 }
 
 Task<Result<void>> RunSession::submit_and_follow(Bytes body) {
@@ -96,7 +98,7 @@ Task<Result<void>> RunSession::submit_and_follow(Bytes body) {
       task_id_ = response->headers.value_or_empty("Outhaul-Task-Id");
       stream_id_ = response->headers.value_or_empty("Outhaul-Stream-Id");
       if (options_.has_stdin) helpers_.spawn([this] { return send_input(); });
-      if (cli_.options.json || stderr_is_terminal()) helpers_.spawn([this] { return explain_waiting(); });
+      helpers_.spawn([this] { return explain_waiting(); });
       const auto copied = co_await copy_records(*response->body, sink_);
       if (copied && sink_.result()) co_return copied;
       if (!copied && !is_passing(copied.error())) co_return copied;
@@ -110,21 +112,36 @@ Task<Result<void>> RunSession::submit_and_follow(Bytes body) {
   }
 }
 
-// The first Ctrl-C asks for the task's end and goes on showing its output; the second leaves it alone.
+// The first signal asks for the task's end and goes on showing its output; the second leaves at once.
 Task<void> RunSession::watch_signals() {
   asio::signal_set signals(cli_.executor, SIGINT, SIGTERM);
   for (;;) {
     const int number = co_await signals.async_wait(asio::use_awaitable);
-    ++interrupts_;
-    if (interrupts_ > 1 || task_id_.empty()) {
-      if (!task_id_.empty())
-        note(fmt::format("detached from {}; see `outhaul task show {}`", task_id_, task_id_));
-      std::fflush(nullptr);
-      ::_exit(exit_code::signalled + number);
-    }
-    note("cancelling; press Ctrl-C again to detach");
-    helpers_.spawn([this, number] { return cancel_task(number == SIGTERM ? "TERM" : "INT"); });
+    if (interrupted_by_ != 0 || task_id_.empty()) leave(number);
+    interrupted_by_ = number;
+    say_cancelling(number);
+    helpers_.spawn([this, number] { return cancel_task(signal_name(number)); });
   }
+}
+
+void RunSession::say_cancelling(int number) const {
+  note(fmt::format(
+      "cancelling: the command gets {} now and KILL in 10 seconds if it is still there; once more "
+      "({}) leaves at once while it is ended",
+      signal_name(number), number == SIGINT ? "Ctrl-C" : "SIGTERM"));
+}
+
+void RunSession::leave(int number) const {
+  if (task_id_.empty()) {
+    note("left before the hub had answered: the task may have been taken; see `outhaul task list`");
+  } else if (is_cancel_known_) {
+    note(fmt::format("left; the task is being ended: see `outhaul task show {}`", task_id_));
+  } else {
+    note(
+        fmt::format("left before the hub had heard of it: `outhaul task cancel {}` ends the task", task_id_));
+  }
+  std::fflush(nullptr);
+  ::_exit(exit_code::signalled + number);
 }
 
 Task<void> RunSession::cancel_task(std::string signal) {
@@ -133,6 +150,7 @@ Task<void> RunSession::cancel_task(std::string signal) {
   auto target = fmt::format("/api/v1/tasks/{}/cancel", task_id_);
   auto body = fmt::format(R"({{"signal":"{}"}})", signal);
   const auto answer = co_await api->call_patiently(http::Method::post, std::move(target), std::move(body));
+  is_cancel_known_ = answer.has_value();
   if (!answer) report(answer.error());
 }
 
@@ -165,37 +183,61 @@ Task<Result<void>> RunSession::put_input(Api& api, std::uint64_t& offset, Bytes 
   co_return Result<void>();
 }
 
+// Says why it waits once it does for a while, and again when the reason is another one.
 Task<void> RunSession::explain_waiting() {
-  co_await cli_.clock.sleep_for(quiet_before_note);
-  if (sink_.has_written()) co_return;
+  std::vector<std::string> said;
   auto api = Api::open(cli_);
   if (!api) co_return;
-  const auto task = co_await api->call(http::Method::get, "/api/v1/tasks/" + task_id_);
-  if (!task || text_at(*task, "state") != "queued") co_return;
-  const auto* waiting = task->as_object().if_contains("waiting");
-  if (waiting == nullptr || !waiting->is_array()) co_return;
-  if (cli_.options.json) {
-    print_json(json::object{{"kind", "waiting"}, {"waiting", *waiting}});
-    std::fflush(stdout);  // the records that follow go past stdio
-    co_return;
-  }
-  note("waiting for a node:");
-  for (const auto& why : waiting->as_array()) {
-    note(fmt::format("  {}: {}", shown(text_at(why, "node_name")), shown(text_at(why, "reason"))));
+  for (Duration pause = quiet_before_note;; pause = until_next_look) {
+    co_await cli_.clock.sleep_for(pause);
+    if (sink_.has_written()) co_return;
+    const auto task = co_await api->call(http::Method::get, "/api/v1/tasks/" + task_id_);
+    if (!task) {
+      // That the hub is away is said elsewhere.
+      api->reset();
+      continue;
+    }
+    auto lines = waiting_lines(*task);
+    if (lines.empty()) co_return;
+    if (lines == said) continue;
+    say_why(*task, lines);
+    said = std::move(lines);
   }
 }
 
-int RunSession::finish(const Result<void>& followed) {
+void RunSession::say_why(const json::value& task, const std::vector<std::string>& lines) const {
+  for (const auto& line : lines) note(line);
+  const auto* const waiting = member_of(task, "waiting");
+  if (!cli_.options.json || waiting == nullptr) return;
+  print_json(json::object{{"kind", "waiting"}, {"task_id", task_id_}, {"waiting", *waiting}});
+  std::fflush(stdout);  // the records that follow go past stdio
+}
+
+Task<int> RunSession::finish(Result<void> followed) {
   if (!followed) {
     if (!task_id_.empty())
       note(fmt::format("the task is {}; see `outhaul task show {}`", task_id_, task_id_));
-    return report_own(followed.error());
+    co_return report_own(followed.error());
   }
-  const auto& end = sink_.result()->end;
-  const auto* failed = std::get_if<wire::Failed>(&end);
-  if (interrupts_ > 0 && failed != nullptr && failed->code == ErrorCode::task_cancelled)
-    return interrupted_exit;
-  return exit_code_of(*sink_.result());
+  const auto& result = *sink_.result();
+  if (!result.pipe_holder.empty()) {
+    note(fmt::format("{} still held the output after the command had ended; it was ended too",
+                     shown(result.pipe_holder)));
+  }
+  const int code = interrupted_by_ == 0 ? exit_code_of(result.end)
+                                        : exit_code_after_interrupt(result.end, interrupted_by_);
+  if (goes_without_saying(result.end)) co_return code;
+  const auto node = std::holds_alternative<wire::Failed>(result.end) ? co_await node_name() : std::string();
+  note(fmt::format("{}{}", node.empty() ? "" : "on " + node + ": ", end_sentence(result.end)));
+  co_return code;
+}
+
+// Empty when there was none, or the hub does not say.
+Task<std::string> RunSession::node_name() {
+  const auto deadline = cli_.clock.now() + std::chrono::seconds(2);
+  auto asking = api_.call(http::Method::get, "/api/v1/tasks/" + task_id_);
+  const auto task = co_await within(cli_.clock, deadline, std::move(asking));
+  co_return task && *task ? shown(text_at(**task, "node_name")) : std::string();
 }
 
 }  // namespace outhaul::cli

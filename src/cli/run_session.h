@@ -26,8 +26,12 @@ class RunSession {
   Task<void> send_input();
   Task<Result<void>> put_input(Api& api, std::uint64_t& offset, Bytes bytes, bool is_end);
   Task<void> explain_waiting();
+  void say_why(const json::value& task, const std::vector<std::string>& lines) const;
+  void say_cancelling(int number) const;
+  [[noreturn]] void leave(int number) const;
   Task<void> cancel_task(std::string signal);
-  int finish(const Result<void>& followed);
+  Task<int> finish(Result<void> followed);
+  Task<std::string> node_name();
 
   Cli& cli_;
   Api api_;
@@ -36,7 +40,8 @@ class RunSession {
   TaskGroup helpers_;  // signals, input, the note on why it waits
   std::string task_id_;
   std::string stream_id_;
-  int interrupts_ = 0;
+  int interrupted_by_ = 0;        // the first signal that came; 0: none yet
+  bool is_cancel_known_ = false;  // to the hub
 };
 
 }  // namespace outhaul::cli

@@ -26,4 +26,18 @@ Task<Result<Bytes>> StandardInput::read_some() {
   }
 }
 
+Task<Result<Bytes>> read_all_input(Executor executor, std::size_t limit) {
+  StandardInput input(executor);
+  Bytes all;
+  for (;;) {
+    OUTHAUL_CO_TRY(piece, co_await input.read_some());
+    if (piece.empty()) break;
+    all += piece;
+    if (all.size() > limit)
+      co_return fail(ErrorCode::too_large, fmt::format("standard input: more than {} bytes", limit));
+  }
+  if (all.empty()) co_return fail(ErrorCode::invalid, "standard input is empty: there is nothing to send");
+  co_return all;
+}
+
 }  // namespace outhaul::cli

@@ -17,4 +17,7 @@ class StandardInput {
   Readiness ready_;
 };
 
+// All of it. Fails with too_large beyond `limit`, with `invalid` when there is nothing.
+Task<Result<Bytes>> read_all_input(Executor executor, std::size_t limit);
+
 }  // namespace outhaul::cli

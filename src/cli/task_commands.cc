@@ -1,5 +1,6 @@
-// outhaul task list|show|logs|cancel
+// outhaul task list|show|logs|wait|cancel
 
+#include <cstdio>
 #include <memory>
 
 #include <fmt/format.h>
@@ -8,6 +9,8 @@
 
 #include "cli/follow.h"
 #include "cli/listing.h"
+#include "cli/option_text.h"
+#include "cli/task_end.h"
 #include "cli/terminal.h"
 #include "http/uri.h"
 
@@ -16,6 +19,7 @@ namespace {
 
 struct TaskOptions {
   std::string id;
+  std::vector<std::string> ids;
   std::string state;
   std::string node;
   std::string signal;
@@ -31,14 +35,6 @@ std::string summary_text(const json::value& task) {
   return shown(text.size() > widest ? text.substr(0, widest - 3) + "..." : text);
 }
 
-std::string end_text_of(const json::value& task) {
-  const auto* result = task.is_object() ? task.as_object().if_contains("result") : nullptr;
-  if (result == nullptr || !result->is_object()) return text_at(task, "state");
-  if (const auto code = text_at(*result, "exit_code"); !code.empty()) return "exited " + code;
-  if (const auto signal = text_at(*result, "signal"); !signal.empty()) return "signal " + signal;
-  return text_at(*result, "error_code");
-}
-
 Task<int> list_tasks(Cli& cli, Options options) {
   std::string target = "/api/v1/tasks?";
   if (!options->state.empty()) target += "state=" + http::percent_encode(options->state) + "&";
@@ -47,11 +43,20 @@ Task<int> list_tasks(Cli& cli, Options options) {
   const auto now = cli.clock.wall_now();
   std::vector<Column> columns{text_column("ID", "id"),
                               text_column("STATE", "state"),
-                              {"END", end_text_of},
+                              {"END", end_cell},
                               text_column("NODE", "node_name")};
   columns.push_back({"AGE", [now](const json::value& task) { return age_at(task, "created_at", now); }});
   columns.push_back({"COMMAND", summary_text});
   return show_list(cli, std::move(target), std::move(columns));
+}
+
+void say_end(const wire::TaskEnd& end) {
+  std::fputs(fmt::format("outhaul: {}\n", end_sentence(end)).c_str(), stderr);
+}
+
+int fail_to_wait(const Error& error) {
+  report(error);
+  return exit_code::outhaul;
 }
 
 Task<int> show_logs(Cli& cli, Options options) {
@@ -65,21 +70,78 @@ Task<int> show_logs(Cli& cli, Options options) {
       co_await follow_stream(cli, *api, text_at(*task, "stream_id"), options->from, options->follow, sink);
   if (!copied && copied.error().code() == ErrorCode::cancelled) co_return exit_code::broken_pipe;
   if (!copied) co_return report(copied.error());
+  // The output was shown, which is what was asked for: the task's own end is told, not given.
+  if (options->follow && sink.result()) say_end(sink.result()->end);
   co_return exit_code::done;
+}
+
+std::string task_target(const std::string& id) { return "/api/v1/tasks/" + http::percent_encode(id); }
+
+bool has_ended(const json::value& task) {
+  const auto* const result = member_of(task, "result");
+  return result != nullptr && result->is_object();
+}
+
+Task<Result<json::value>> wait_for(Api& api, std::string id) {
+  for (;;) {
+    OUTHAUL_CO_TRY(task, co_await api.call_patiently(http::Method::get, task_target(id) + "?wait=50s"));
+    if (has_ended(task)) co_return task;
+  }
+}
+
+// One after the other: they run side by side whoever waits. The code is that of the first, in the order
+// given, that did not end well.
+Task<int> wait_tasks(Cli& cli, Options options) {
+  auto api = Api::open(cli);
+  if (!api) co_return fail_to_wait(api.error());
+  int code = exit_code::done;
+  for (const auto& id : options->ids) {
+    const auto task = co_await wait_for(*api, id);
+    if (!task) co_return fail_to_wait(task.error());
+    const auto end = task_end_of(task->at("result"));
+    if (!end) co_return fail_to_wait(end.error());
+    if (code == exit_code::done) code = exit_code_of(*end);
+    if (cli.options.json) {
+      print_json(*task);
+      std::fflush(stdout);
+    } else if (exit_code_of(*end) != exit_code::done) {
+      std::fputs(fmt::format("outhaul: {}: {}\n", shown(id), end_sentence(*end)).c_str(), stderr);
+    }
+  }
+  co_return code;
+}
+
+std::string cancel_sentence(const json::value& task, const TaskOptions& options) {
+  const auto id = shown(text_at(task, "id"));
+  if (has_ended(task)) return fmt::format("{} has ended: {}, {}", id, text_at(task, "state"), end_cell(task));
+  return fmt::format("{} gets {} now and KILL after {} if it is still there", id,
+                     options.signal.empty() ? "TERM" : shown(options.signal),
+                     options.grace.empty() ? "10s" : options.grace);
 }
 
 Task<int> cancel_task(Cli& cli, Options options) {
   json::object body;
   if (!options->signal.empty()) body["signal"] = options->signal;
   if (!options->grace.empty()) body["grace"] = options->grace;
-  auto target = fmt::format("/api/v1/tasks/{}/cancel", http::percent_encode(options->id));
-  return send_and_show(cli, http::Method::post, std::move(target), json::serialize(body));
+  auto api = Api::open(cli);
+  if (!api) co_return report(api.error());
+  const auto task =
+      co_await api->call(http::Method::post, task_target(options->id) + "/cancel", json::serialize(body));
+  if (!task) co_return report(task.error());
+  if (cli.options.json) {
+    print_json(*task);
+  } else {
+    std::fputs((cancel_sentence(*task, *options) + "\n").c_str(), stdout);
+  }
+  co_return exit_code::done;
 }
 
 CLI::App* add_with_id(CLI::App& group, const char* name, const char* what, const Options& options,
                       Invocation& invocation) {
   auto* command = group.add_subcommand(name, what);
-  command->add_option("id", options->id, "The task's id")->required();
+  command->add_option("id", options->id, "The task's id, as `outhaul task list` shows it")
+      ->required()
+      ->type_name("ID");
   add_json_flag(*command, invocation);
   return command;
 }
@@ -94,7 +156,8 @@ void add_task_commands(CLI::App& app, Invocation& invocation) {
   auto* list = group->add_subcommand("list", "List tasks, newest first");
   list->add_option("--state", options->state, "Only those in this state")
       ->check(CLI::IsMember({"queued", "dispatched", "accepted", "running", "finished", "failed", "cancelled",
-                             "timed_out", "lost"}));
+                             "timed_out", "lost"}))
+      ->type_name("STATE");
   list->add_option("--node", options->node, "Only those of this node (id or name)")->type_name("N");
   add_json_flag(*list, invocation);
   list->callback([&invocation, options] {
@@ -109,17 +172,32 @@ void add_task_commands(CLI::App& app, Invocation& invocation) {
   });
 
   auto* logs = add_with_id(*group, "logs", "Show a task's output", options, invocation);
-  logs->add_flag("-f,--follow", options->follow, "Go on until the task has ended");
-  logs->add_option("--from", options->from, "Start at this offset in bytes")->type_name("OFFSET");
+  logs->add_flag("-f,--follow", options->follow,
+                 "Go on until the task has ended, then say how; exits with 0 however it ended");
+  takes_offset(logs->add_option("--from", options->from, "Start at this offset in bytes (default 0)"));
   logs->callback([&invocation, options] {
     invocation.action = [options](Cli& cli) { return show_logs(cli, options); };
   });
 
+  auto* wait = group->add_subcommand("wait", "Wait for the end of tasks and exit as `outhaul run` would");
+  wait->add_option("id", options->ids, "Their ids; the code is that of the first that did not exit with 0")
+      ->required()
+      ->type_name("ID");
+  add_json_flag(*wait, invocation);
+  wait->footer("\n" + std::string(exit_code_table));
+  wait->callback([&invocation, options] {
+    invocation.action = [options](Cli& cli) { return wait_tasks(cli, options); };
+  });
+
   auto* cancel =
       add_with_id(*group, "cancel", "End a task: a signal, a grace, then KILL", options, invocation);
-  cancel->add_option("--signal", options->signal, "The first signal (default TERM)");
-  cancel->add_option("--grace", options->grace, "From the first signal to KILL (default 10s)")
-      ->type_name("D");
+  cancel
+      ->add_option("--signal", options->signal,
+                   "The first signal: TERM, INT, HUP, QUIT, USR1, USR2 or KILL (default TERM)")
+      ->check(CLI::IsMember({"TERM", "INT", "HUP", "QUIT", "USR1", "USR2", "KILL"}))
+      ->type_name("NAME");
+  takes_duration(
+      cancel->add_option("--grace", options->grace, "From the first signal to KILL (default 10s)"));
   cancel->callback([&invocation, options] {
     invocation.action = [options](Cli& cli) { return cancel_task(cli, options); };
   });

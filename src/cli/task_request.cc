@@ -6,8 +6,9 @@
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
 
-#include "base/duration_text.h"
 #include "cli/listing.h"
+#include "cli/option_text.h"
+#include "cli/terminal.h"
 #include "http/utf8.h"
 
 namespace outhaul::cli {
@@ -73,7 +74,9 @@ Result<void> put_environment(json::object& body, const RunOptions& options) {
       pairs.push_back(fmt::format("{}={}", entry, own));
     } else {
       return fail(ErrorCode::invalid,
-                  "--env: a name without '=' takes our own value, and that variable is not set");
+                  fmt::format("--env {0}: no variable {0} is set here to be passed on; give its value: "
+                              "--env {0}=VALUE",
+                              shown(entry)));
     }
   }
   for (const auto& pair : pairs) {
@@ -90,7 +93,7 @@ Result<void> put_environment(json::object& body, const RunOptions& options) {
 Result<void> put_duration(json::object& body, const char* key, const std::string& text,
                           std::string_view option) {
   if (text.empty()) return {};
-  if (auto span = parse_duration(text); !span) return fail(std::move(span).error().during(option));
+  if (auto fit = check_duration(text); !fit) return fail(std::move(fit).error().during(option));
   body[key] = text;
   return {};
 }

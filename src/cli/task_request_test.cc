@@ -40,12 +40,16 @@ TEST(TaskRequest, WhenAnOptionIsWrong_ThenItIsNamed) {
   auto unset = command();
   unset.environment = {"OUTHAUL_TEST_NOT_SET"};
   auto timeout = command();
-  timeout.timeout = "soon";
+  timeout.timeout = "30";
   auto gone = command();
   gone.detach = gone.has_stdin = true;
   const std::vector<std::pair<RunOptions, std::string>> rows = {
-      {none, "say what to run"}, {both, "say what to run"}, {label, "--label"},
-      {unset, "--env"},          {timeout, "--timeout"},    {gone, "--detach"}};
+      {none, "say what to run"},
+      {both, "say what to run"},
+      {label, "--label gpu: "},
+      {unset, "--env OUTHAUL_TEST_NOT_SET=VALUE"},
+      {timeout, "--timeout: `30` is no time span: write 30s"},
+      {gone, "--detach"}};
   for (const auto& [options, said] : rows) {
     SCOPED_TRACE(said);
 

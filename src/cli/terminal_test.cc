@@ -2,9 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "cli/child_process.h"
-#include "cli/output.h"
-
 namespace outhaul::cli {
 namespace {
 
@@ -30,17 +27,6 @@ TEST(AgeText, WhenTimePasses_ThenTheUnitGrows) {
   EXPECT_EQ(age_text(now - std::chrono::hours(47), now), "47h");
   EXPECT_EQ(age_text(now - std::chrono::hours(48), now), "2d");
   EXPECT_EQ(age_text(now + std::chrono::hours(1), now), "0s");
-}
-
-// proves N4
-TEST(ExitCode, WhenATaskEnds_ThenScriptsCanTellWhoseDoingItWas) {
-  wire::TaskResult result;
-  result.end = wire::Exited{3};
-  EXPECT_EQ(exit_code_of(result), 3);
-  result.end = wire::Signalled{9};
-  EXPECT_EQ(exit_code_of(result), 137);
-  result.end = wire::Failed{ErrorCode::spawn_failed, "no such file"};
-  EXPECT_EQ(exit_code_of(result), 125);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -13,8 +14,10 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
+#include "base/remedy.h"
 #include "base/within.h"
 #include "cli/terminal.h"
+#include "crypto/data_directory.h"
 #include "crypto/data_files.h"
 
 namespace outhaul::cli {
@@ -48,6 +51,18 @@ std::string host_name() {
 void say(const std::string& text) {
   std::fputs((text + "\n").c_str(), stdout);
   std::fflush(stdout);
+}
+
+// The first line after `begin` in which one of our programs says why it ends: "outhaul-hub: ...".
+std::string fault_in_log(const std::string& path, std::uintmax_t begin) {
+  std::ifstream log(path);
+  log.seekg(static_cast<std::streamoff>(begin));
+  constexpr std::string_view mark = "outhaul-";
+  for (std::string line; std::getline(log, line);) {
+    if (line.starts_with(mark) && line.find(": ") != line.npos)
+      return shown(line.substr(line.find(": ") + 2));
+  }
+  return "";
 }
 
 std::string trimmed(std::string_view text) {
@@ -93,6 +108,7 @@ Task<Result<void>> Up::start() {
   std::filesystem::permissions(options_.data, std::filesystem::perms::owner_all, fault);
   if (fault)
     co_return fail(ErrorCode::unavailable, fmt::format("make {}: {}", options_.data, fault.message()));
+  OUTHAUL_CO_CHECK(check_unused());
   OUTHAUL_CO_CHECK(co_await prepare_hub());
   OUTHAUL_CO_TRY(ready, co_await start_hub());
   ready_ = ready;
@@ -108,6 +124,24 @@ Task<Result<void>> Up::start() {
   keepers_.spawn([this] { return keep(node_); });
   OUTHAUL_CO_CHECK(co_await wait_attached(api));
   co_return write_ready_file();
+}
+
+// Said before anything is started: what a second hub would say stands in a log.
+Result<void> Up::check_unused() const {
+  const auto held = crypto::DataDirectory::open(hub_data(), crypto::DataOwner::hub);
+  if (held || held.error().code() != ErrorCode::data_locked) return {};
+  return fail(
+      with_remedy(held.error(),
+                  fmt::format("`outhaul up` runs there already: `outhaul run` reaches it (context '{}'), its "
+                              "Ctrl-C ends it; for a second one give --data and --listen",
+                              context_name)));
+}
+
+// The program's own last words, which are in its log.
+Error Up::not_started(const Kept& kept, std::string what) const {
+  const auto words = fault_in_log(kept.spec.log_path, kept.log_begin);
+  if (words.empty()) return {ErrorCode::unavailable, fmt::format("{}; see {}", what, kept.spec.log_path)};
+  return {ErrorCode::unavailable, fmt::format("{}: {}; see {}", what, words, kept.spec.log_path)};
 }
 
 Task<Result<void>> Up::run_to_end(ChildSpec spec, std::string what) {
@@ -145,8 +179,7 @@ Task<Result<Up::Ready>> Up::start_hub() {
         co_await within(cli_.clock, cli_.clock.now() + poll_pause,
                         [](ChildProcess& process) -> Task<void> { co_await process.wait(); }(*hub_.process));
     if (has_ended || cli_.clock.now() >= deadline) {
-      co_return fail(ErrorCode::unavailable,
-                     fmt::format("the hub did not start; see {}", hub_.spec.log_path));
+      co_return fail(not_started(hub_, "the hub did not start"));
     }
   }
   OUTHAUL_CO_TRY(text, crypto::read_trusted_file(ready_path, 65536));
@@ -221,8 +254,7 @@ Task<Result<void>> Up::wait_attached(Api& api) {
     }
     if (stopping_.is_set()) co_return fail(ErrorCode::cancelled, "stopped before the node was attached");
     if (cli_.clock.now() >= deadline) {
-      co_return fail(ErrorCode::unavailable,
-                     fmt::format("the node did not attach; see {}", node_.spec.log_path));
+      co_return fail(not_started(node_, "the node did not attach"));
     }
     co_await cli_.clock.sleep_for(poll_pause);
   }
@@ -236,7 +268,9 @@ Result<void> Up::keep_context() {
   context.url = ready_.url;
   context.token = Secret(trimmed(token.reveal_for("context")));
   context.ca_fingerprint = ready_.ca_fingerprint;
+  const auto before = file.outline();
   file.put(std::move(context));
+  for (const auto& line : change_lines(before, file)) say(line);
   return file.save();
 }
 
@@ -261,6 +295,9 @@ void Up::print_welcome() const {
 }
 
 Result<void> Up::launch(Kept& kept) {
+  std::error_code none_yet;
+  kept.log_begin = std::filesystem::file_size(kept.spec.log_path, none_yet);
+  if (none_yet) kept.log_begin = 0;
   OUTHAUL_TRY(process, ChildProcess::start(cli_.executor, kept.spec));
   kept.process = std::move(process);
   return {};

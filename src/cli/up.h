@@ -30,6 +30,7 @@ class Up {
     std::string name;
     ChildSpec spec;
     std::unique_ptr<ChildProcess> process;
+    std::uintmax_t log_begin = 0;  // where in its log it began to write
   };
   struct Ready {
     std::string url;
@@ -45,7 +46,9 @@ class Up {
   Task<Result<void>> enrol_node(Api& api, bool is_last_try);
   Task<Result<Secret>> enrolment_token(Api& api);
   Task<Result<void>> wait_attached(Api& api);
+  Result<void> check_unused() const;
   Result<void> keep_context();
+  Error not_started(const Kept& kept, std::string what) const;
   Result<void> write_ready_file() const;
   void print_welcome() const;
   Result<void> launch(Kept& kept);

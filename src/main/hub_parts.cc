@@ -2,11 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <filesystem>
 
+#include "base/remedy.h"
 #include "crypto/data_files.h"
 #include "hub/hub_data.h"
+#include "main/fault_report.h"
 
 namespace outhaul {
 namespace {
@@ -15,11 +16,14 @@ constexpr std::string_view standard_config = "/etc/outhaul/hub.yaml";
 
 }  // namespace
 
-int report_fault(const Error& error) {
-  fmt::print(stderr, "outhaul-hub: {} [{}]\n", error.what(), name_of(error.code()));
-  for (const auto& detail : error.details()) fmt::print(stderr, "  {}: {}\n", detail.name, detail.value);
-  fmt::print(stderr, "  {}\n", info_of(error.code()).remedy);
-  return 1;
+int report_fault(const Error& error) { return report_fault("outhaul-hub", error); }
+
+Error before_init(Error error, const std::string& data) {
+  if (error.code() != ErrorCode::not_found) return error;
+  return with_remedy(std::move(error),
+                     fmt::format("Make a hub there first: outhaul-hub init --data {} --deployment "
+                                 "NAME; or name the directory of the one you have.",
+                                 data));
 }
 
 Result<hub::HubConfig> load_hub_config(const HubOptions& options) {

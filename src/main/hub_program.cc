@@ -12,6 +12,7 @@
 #include <boost/asio/io_context.hpp>
 
 #include "base/assert.h"
+#include "base/remedy.h"
 #include "base/system_clock.h"
 #include "base/within.h"
 #include "crypto/data_files.h"
@@ -45,6 +46,37 @@ Task<Result<Secret>> add_first_admin(store::Database& database, WallTime now, Ra
   co_return std::move(made.token);
 }
 
+std::string_view default_listen() { return geteuid() == 0 ? privileged_listen : plain_listen; }
+
+// Why `init` found something there already, and what is wanted instead.
+Error already_there(Error error, const std::string& data) {
+  if (error.code() == ErrorCode::data_locked) {
+    return with_remedy(std::move(error), "A hub runs on it already; for another one name another directory.");
+  }
+  if (error.code() != ErrorCode::conflict) return error;
+  return with_remedy(std::move(error),
+                     fmt::format("A hub that is set up is started: outhaul-hub serve --data {}; for "
+                                 "a new one name an empty directory.",
+                                 data));
+}
+
+// The address that `serve` will have, unless it is told another.
+void print_next_steps(const hub::HubIdentity& identity, const std::string& data,
+                      const std::string& token_path) {
+  const auto listen = http::parse_listen_address(default_listen());
+  const http::Url url{identity.deployment, listen ? listen->port : std::uint16_t{443}};
+  const auto fingerprint = identity.authority.fingerprint().text();
+  fmt::print(
+      "deployment      {}\nCA fingerprint  {}\n\nStart it; it listens on {} unless --listen ADDRESS:PORT "
+      "says "
+      "otherwise:\n  outhaul-hub serve --data {}\n\nThe first administrator's API token is in {}. Sign in "
+      "with it, from here or with a private copy of the\nfile from a machine that reaches the hub by this "
+      "name, "
+      "and delete the file:\n  outhaul login {} --ca-fingerprint {} --token-file {}\n",
+      identity.deployment, fingerprint, default_listen(), data, token_path, url.text(), fingerprint,
+      token_path);
+}
+
 Result<void> init(const HubOptions& options) {
   SystemClock clock;
   crypto::SystemRandom random;
@@ -59,12 +91,7 @@ Result<void> init(const HubOptions& options) {
   const auto line = std::string(token.reveal_for("hand it over")) + "\n";
   OUTHAUL_CHECK(crypto::create_private_file(token_path, line));
   OUTHAUL_CHECK(hub::mark_complete(data, identity));
-  const auto fingerprint = identity.authority.fingerprint().text();
-  fmt::print(
-      "deployment      {}\nCA fingerprint  {}\nfirst administrator's API token in {}; delete the file once "
-      "you have signed in:\n  outhaul login https://{} --ca-fingerprint {} --token-file {}\n",
-      identity.deployment, fingerprint, token_path.string(), identity.deployment, fingerprint,
-      token_path.string());
+  print_next_steps(identity, options.data, token_path.string());
   return {};
 }
 
@@ -107,7 +134,9 @@ class HubProcess {
 
 Result<std::unique_ptr<HubProcess>> HubProcess::make(const HubOptions& options) {
   OUTHAUL_TRY(config, load_hub_config(options));
-  OUTHAUL_TRY(data, crypto::DataDirectory::open(options.data, crypto::DataOwner::hub));
+  auto opened = crypto::DataDirectory::open(options.data, crypto::DataOwner::hub);
+  if (!opened) return fail(before_init(std::move(opened).error(), options.data));
+  auto& data = *opened;
   OUTHAUL_TRY(identity, hub::load_identity(data));
   std::unique_ptr<HubProcess> process(new HubProcess(options, std::move(data), std::move(config)));
   OUTHAUL_CHECK(process->open(std::move(identity)));
@@ -193,7 +222,7 @@ Task<void> HubProcess::drain() {
 
 Result<http::ListenAddress> HubProcess::listen() {
   auto text = options_.listen.empty() ? config_.listen : options_.listen;
-  if (text.empty()) text = geteuid() == 0 ? privileged_listen : plain_listen;
+  if (text.empty()) text = default_listen();
   OUTHAUL_TRY(address, http::parse_listen_address(text));
   return server_->listen(address);
 }
@@ -224,8 +253,8 @@ void raise_descriptor_limit() {
 }  // namespace
 
 int init_hub(const HubOptions& options) {
-  const auto made = init(options);
-  return made ? 0 : report_fault(made.error());
+  auto made = init(options);
+  return made ? 0 : report_fault(already_there(std::move(made).error(), options.data));
 }
 
 int serve_hub(const HubOptions& options) {

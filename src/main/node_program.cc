@@ -6,16 +6,17 @@
 #include <boost/asio/io_context.hpp>
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
-#include <iostream>
 
+#include "base/remedy.h"
 #include "base/system_clock.h"
 #include "base/task_group.h"
 #include "config/config_reader.h"
 #include "crypto/data_files.h"
+#include "crypto/secret_source.h"
 #include "crypto/system_random.h"
 #include "main/exit_status.h"
+#include "main/fault_report.h"
 #include "main/log_sinks.h"
 #include "main/node_facts.h"
 #include "main/service_manager.h"
@@ -33,13 +34,6 @@ namespace {
 
 constexpr std::string_view config_name = "node.yaml";
 constexpr std::string_view standard_config = "/etc/outhaul/node.yaml";
-
-int report(const Error& error) {
-  fmt::print(stderr, "outhaul-node: {} [{}]\n", error.what(), name_of(error.code()));
-  for (const auto& detail : error.details()) fmt::print(stderr, "  {}: {}\n", detail.name, detail.value);
-  fmt::print(stderr, "  {}\n", info_of(error.code()).remedy);
-  return 1;
-}
 
 Result<void> make_directory(const std::filesystem::path& path) {
   std::error_code fault;
@@ -112,9 +106,23 @@ class NodeProcess {
   bool has_disk_failed_ = false;
 };
 
+// A directory that is not there, or not a node's yet.
+Error before_enrolment(Error error, const std::string& data) {
+  if (error.code() != ErrorCode::not_found) return error;
+  return with_remedy(
+      std::move(error),
+      fmt::format("Enrol this machine first: outhaul-node enroll --hub URL --ca-fingerprint "
+                  "sha256:... --data {} --token - (`outhaul node token create` prints it all).",
+                  data));
+}
+
 Result<std::unique_ptr<NodeProcess>> NodeProcess::make(const NodeOptions& options) {
-  OUTHAUL_TRY(data, crypto::DataDirectory::open(options.data, crypto::DataOwner::node));
-  OUTHAUL_TRY(identity, node::Identity::load(data));
+  auto opened = crypto::DataDirectory::open(options.data, crypto::DataOwner::node);
+  if (!opened) return fail(before_enrolment(std::move(opened).error(), options.data));
+  auto& data = *opened;
+  auto loaded = node::Identity::load(data);
+  if (!loaded) return fail(before_enrolment(std::move(loaded).error(), options.data));
+  auto& identity = *loaded;
   std::unique_ptr<NodeProcess> process(new NodeProcess(options, std::move(data), std::move(identity)));
   OUTHAUL_CHECK(process->prepare());
   return process;
@@ -210,19 +218,10 @@ Task<void> NodeProcess::watch_signals() {
                         options_.end_tasks ? node::DrainEnd::end : node::DrainEnd::leave);
 }
 
-Result<Secret> read_token(const NodeOptions& options) {
-  const char* variable = std::getenv("OUTHAUL_TOKEN");
-  if (options.token.empty() && variable != nullptr) return Secret(std::string(variable));
-  if (!options.token.empty() && options.token != "-") return Secret(options.token);
-  std::string line;
-  if (!std::getline(std::cin, line)) return fail(ErrorCode::invalid, "no token on standard input");
-  return Secret(std::move(line));
-}
-
 Result<node::Enrolment> enrol(const NodeOptions& options) {
   OUTHAUL_TRY(url, http::parse_url(options.hub));
   OUTHAUL_TRY(fingerprint, crypto::Fingerprint::parse(options.ca_fingerprint));
-  OUTHAUL_TRY(token, read_token(options));
+  OUTHAUL_TRY(token, crypto::read_secret({"enrolment token", options.token_file, options.token}));
   OUTHAUL_TRY(data, crypto::DataDirectory::create_or_open(options.data, crypto::DataOwner::node));
   OUTHAUL_CHECK(make_stream_directory(data.file("streams")));
   node::EnrolmentOrder order{url, fingerprint, std::move(token),
@@ -242,7 +241,7 @@ Result<node::Enrolment> enrol(const NodeOptions& options) {
 
 int enrol_node(const NodeOptions& options) {
   const auto enrolment = enrol(options);
-  if (!enrolment) return report(enrolment.error());
+  if (!enrolment) return report_fault("outhaul-node", enrolment.error());
   fmt::print("enrolled as {} ({}) with {}\n", enrolment->name, enrolment->node.text(), enrolment->deployment);
   return 0;
 }
@@ -251,10 +250,10 @@ int run_node(const NodeOptions& options) {
   std::signal(SIGPIPE, SIG_IGN);
   raise_open_files();
   auto process = NodeProcess::make(options);
-  if (!process) return report(process.error());
+  if (!process) return report_fault("outhaul-node", process.error());
   const auto ended = (*process)->run();
   if (ended) return 0;
-  const int status = report(ended.error());
+  const int status = report_fault("outhaul-node", ended.error());
   return (*process)->has_disk_failed() ? disk_failed_status : status;
 }
 

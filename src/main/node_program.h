@@ -10,6 +10,7 @@ struct NodeOptions {
   std::string hub;             // enroll: the hub; run: instead of the one enrolled with
   std::string ca_fingerprint;  // enroll
   std::string token;           // enroll; "-": the first line of standard input
+  std::string token_file;      // enroll; empty: none
   std::string name;            // enroll; empty: the host's name
   std::string config_file;     // run; empty: node.yaml in the data directory, else in /etc/outhaul
   bool end_tasks = false;      // run: a drain ends what still runs instead of leaving it to the next process

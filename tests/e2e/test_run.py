@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import termios
@@ -25,11 +26,35 @@ class Run(DeploymentTest):
         killed = self.world.cli("run", "--shell", "kill -9 $$")
         self.assertEqual(killed.returncode, 137)
         self.assertIn("signal 9", killed.stderr)
-        missing = self.world.cli("run", "--", "/no/such/program")
-        self.assertEqual(missing.returncode, 125)
-        self.assertIn("spawn_failed", missing.stderr)
-        nothing = self.world.cli("run")
-        self.assertEqual(nothing.returncode, 125)
+        for words, code, said in (
+                (["--", "/no/such/program"], 127, "on alpha: /no/such/program: .*program_not_found"),
+                (["--", "no-such-program"], 127, "no-such-program: .*No such file.*PATH"),
+                (["--", "/etc/passwd"], 126, "/etc/passwd: .*program_not_executable"),
+                (["--cwd", "nope", "--", "true"], 125, "on alpha: /.*/workspace/nope: .*directory_unavailable.*--cwd"),
+                (["--shell", "exit 124"], 124, "the command itself exited with 124"),
+                (["--timeout", "200ms", "--", "sleep", "60"], 124, "task_timed_out")):
+            with self.subTest(words=words):
+                done = self.world.cli("run", *words)
+                self.assertEqual(done.returncode, code, done.stderr)
+                self.assertRegex(done.stderr, said)
+
+    def test_a_wrong_command_line_has_one_code(self):
+        for words, said in (([], "say what to run"), (["--timeout", "30", "--", "true"], "--timeout: .*write 30s"),
+                            (["--env", "SURELY_UNSET", "--", "true"], "--env SURELY_UNSET=VALUE"), (["--nope", "--", "true"], "--nope")):
+            done = self.world.cli("run", *words)
+            self.assertEqual(done.returncode, 125, words)
+            self.assertRegex(done.stderr, said)
+        self.assertEqual(self.world.cli("task", "wait").returncode, 125)
+        for words, said in ((["task", "logs", "--from", "-1", "x"], "--from: `-1`"), (["task", "show"], "id"), (["task"], "subcommand"),
+                            (["node", "token", "create", "--label", "gpu"], "--label gpu"), (["help", "nonsense"], "nonsense"),
+                            (["node", "token", "create", "--expires-in", "5"], "write 5s"), (["login", "ftp://x/y"], "ftp|https")):
+            done = self.world.cli(*words)
+            self.assertEqual(done.returncode, 2, (words, done.stderr))
+            self.assertRegex(done.stderr, said)
+        for name in ("outhaul-hub", "outhaul-node"):
+            done = subprocess.run([BIN / name, "run", "--nope"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            self.assertEqual(done.returncode, 2)
+            self.assertRegex(done.stderr, f"^{name}.*; see `{name}.* --help`\n$")
 
     def test_streams_are_kept_apart_and_binary_safe(self):  # proves X3
         raw = bytes(range(256)) * 300
@@ -74,7 +99,7 @@ class Run(DeploymentTest):
     def test_timeout_ends_the_whole_tree(self):  # proves C4
         started = time.monotonic()
         done = self.world.cli("run", "--timeout", "500ms", "--shell", "sleep 300 & sleep 300")
-        self.assertEqual(done.returncode, 125)
+        self.assertEqual(done.returncode, 124)
         self.assertIn("task_timed_out", done.stderr)
         self.assertLess(time.monotonic() - started, 15)
 
@@ -100,6 +125,24 @@ class Run(DeploymentTest):
         self.assertEqual(run.wait(30), 130)
         run.stdout.close()
         run.stderr.close()
+
+    def _interrupted(self, script, number):
+        run = self.world.popen("run", "--shell", script, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertEqual(run.stdout.readline(), b"up\n")
+        run.send_signal(number)
+        _, said = run.communicate(timeout=30)
+        return run.returncode, said.decode()
+
+    def test_an_interrupted_run_says_what_happens_and_gives_the_right_code(self):  # proves N4
+        code, said = self._interrupted("echo up; sleep 300", signal.SIGTERM)
+        self.assertEqual(code, 143)
+        self.assertRegex(said, "the command gets TERM now and KILL in 10 seconds")
+        self.assertEqual(self.world.latest_task()["state"], "cancelled")
+        trap = "trap 'exit 7' INT; echo up; while :; do sleep 0.1; done"
+        code, said = self._interrupted(trap, signal.SIGINT)
+        self.assertEqual(code, 7, said)
+        task = self.world.latest_task()
+        self.assertEqual((task["state"], task["exit_code"], task["result"]["end"]), ("cancelled", 7, "cancelled"))
 
     def test_interrupt_is_heard_while_nobody_reads_the_output(self):
         run = self.world.popen("run", "--shell", "yes stalled", stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
@@ -164,6 +207,8 @@ class Run(DeploymentTest):
     def test_echo(self):  # proves C11
         self.assertEqual(self.world.ok("echo", "--node", "alpha", "hello"), "hello\n")
         self.assertEqual(self.world.ok("echo", ""), "\n")
+        self.assertEqual(self.world.ok("echo", "--node", "alpha", stdin="of standard\ninput"), "of standard\ninput")
+        self.assertEqual(self.world.cli("echo", "--node", "alpha").returncode, 125)
 
     def test_logs_from_an_offset(self):
         task = self.world.ok("run", "--detach", "--shell", "printf 0123456789").strip()
@@ -181,10 +226,68 @@ class Run(DeploymentTest):
             lines = [json.loads(line) for line in done.stdout.splitlines()]
             waiting = [line for line in lines if line["kind"] == "waiting"]
             self.assertEqual(waiting[0]["waiting"][0]["code"], "draining")
+            self.assertIn("node drain --undo alpha", done.stderr)
             self.assertEqual(done.returncode, 125)
             self.assertIn("alpha: it is draining", done.stderr)
         finally:
             self.world.ok("node", "drain", "--undo", "alpha")
+
+    def test_a_pool_that_no_node_is_in_is_said(self):  # proves X14
+        done = self.world.cli("run", "--pool", "nowhere", "--queue-timeout", "3s", "--", "true")
+        self.assertEqual(done.returncode, 125)
+        self.assertEqual(done.stderr.count("the task waits for a node:"), 1, done.stderr)
+        self.assertIn("`outhaul node list` shows", done.stderr)
+
+    def test_json_lines_end_with_the_result_as_the_hub_shows_it(self):  # proves N4
+        done = self.world.cli("run", "--json", "--shell", "printf abc; exit 3")
+        self.assertEqual(done.returncode, 3)
+        lines = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual(lines[0]["data"], "YWJj")
+        self.assertEqual(lines[-1]["kind"], "result")
+        shown = self.world.task(lines[-1]["task_id"])
+        self.assertEqual(lines[-1]["result"], shown["result"])
+        self.assertEqual(shown["result"]["exit_code"], 3)
+
+    def test_wait_gives_the_code_of_the_task_and_follow_does_not(self):
+        fine, three, killed = [self.world.ok("run", "--detach", "--shell", line).strip()
+                               for line in ("sleep 0.3", "sleep 0.2; exit 3", "kill -9 $$")]
+        self.assertEqual(self.world.cli("task", "wait", fine).returncode, 0)
+        several = self.world.cli("task", "wait", fine, three, killed)
+        self.assertEqual(several.returncode, 3)
+        self.assertIn(f"{killed}: the command was ended by signal 9", several.stderr)
+        self.assertEqual(self.world.cli("task", "wait", "task_nonsense").returncode, 125)
+        followed = self.world.cli("task", "logs", "--follow", three)
+        self.assertEqual(followed.returncode, 0)
+        self.assertIn("exited with 3", followed.stderr)
+
+    def test_people_are_shown_lines_and_not_json(self):
+        task = self.world.ok("run", "--detach", "--shell", "exit 3").strip()
+        self.world.cli("task", "wait", task)
+        listed = next(line for line in self.world.ok("task", "list").splitlines() if task in line)
+        self.assertRegex(listed, r"finished +exit 3 ")
+        shown = {"task show": self.world.ok("task", "show", task), "node show": self.world.ok("node", "show", "alpha"),
+                 "node drain": self.world.ok("node", "drain", "alpha"), "undo": self.world.ok("node", "drain", "--undo", "alpha"),
+                 "task cancel": self.world.ok("task", "cancel", task)}
+        for name, text in shown.items():
+            with self.subTest(name):
+                self.assertNotRegex(text, r'[{}]|null|"')
+        self.assertRegex(shown["task show"], r"result exit code +3\n")
+        self.assertRegex(shown["node drain"], "^alpha takes no new task; .*--undo alpha")
+        self.assertRegex(shown["task cancel"], "has ended: finished, exit 3")
+
+    def test_the_command_for_a_new_machine_holds_no_token(self):  # proves A2
+        text = self.world.ok("node", "token", "create")
+        token = re.search(r"^  (ohe_\S+)$", text, re.M).group(1)
+        self.assertEqual(text.count(token), 1)
+        command = re.search(r"^  (outhaul-node enroll .*)$", text, re.M).group(1)
+        self.assertIn("--token -", command)
+        self.assertIn(f"--hub https://e2e.internal:{self.world.port} ", command)
+
+    def test_ordinary_ends_leave_no_errors_in_the_log(self):
+        self.assertEqual(self.world.ok("run", "--stdin", "--", "cat", stdin="hello"), "hello")
+        self.world.ok("run", "--stdin", "--", "true", stdin="nobody reads this")
+        log = [json.loads(line) for line in self.world.hub.text().splitlines() if line.startswith("{")]
+        self.assertEqual([line for line in log if line["level"] == "error"], [])
 
     def test_listings_are_json(self):  # proves N4
         for words in (["node", "list"], ["task", "list"], ["context", "list"], ["account", "list"], ["token", "list"],

@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import unittest
 
-from harness import BIN, eventually, kill_tree, processes
+from harness import BIN, ROOT, eventually, kill_tree, processes
 
 
 class Up(unittest.TestCase):
@@ -106,6 +106,67 @@ class Up(unittest.TestCase):
         self.assertEqual(self.cli("run", "--", "echo", "two").stdout, "two\n")
         self.assertEqual(len(json.loads(self.cli("node", "list", "--json").stdout)), 1)
 
+    def test_a_second_one_says_who_is_there(self):
+        _, facts = self.start()
+        self.assertIn("commands now go to context 'local'", (self.root / "up.log").read_text())
+        again = self.cli("up", "--data", str(self.root / "data"))
+        self.assertEqual(again.returncode, 1)
+        self.assertRegex(again.stderr, r"in use by process \d+ .*`outhaul up` runs there already: `outhaul run` reaches it")
+        address = facts["url"].removeprefix("https://")
+        other = self.cli("up", "--data", str(self.root / "other"), "--listen", address)
+        self.assertEqual(other.returncode, 1)
+        self.assertRegex(other.stderr, r"the hub did not start: .*in use.*; see .*hub\.log")
+
+    def test_remedies_name_the_next_command(self):
+        data = str(self.root / "hub")
+        made = subprocess.run([BIN / "outhaul-hub", "init", "--data", data, "--deployment", "a.example"], stdout=subprocess.PIPE, text=True)
+        port = ":443" if os.geteuid() == 0 else ":8443"
+        self.assertIn(f"outhaul login https://a.example{port} --ca-fingerprint", made.stdout)
+        self.assertIn("--listen ADDRESS:PORT", made.stdout)
+        for words, said in ((["outhaul-hub", "init", "--data", data, "--deployment", "a.example"], f"outhaul-hub serve --data {data}"),
+                            (["outhaul-hub", "serve", "--data", str(self.root / "none")], "outhaul-hub init --data"),
+                            (["outhaul-node", "run", "--data", str(self.root / "none")], "outhaul-node enroll --hub URL")):
+            done = subprocess.run([BIN / words[0], *words[1:]], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(said, done.stderr)
+
+    def test_the_way_back_to_another_context_is_said(self):
+        config = self.root / "config.yaml"
+        config.write_text('version: 1\ncurrent: prod\ncontexts:\n  - {name: prod, url: "https://a:1", token: t, ca_fingerprint: "sha256:00"}\n')
+        config.chmod(0o600)
+        self.start()
+        self.assertIn("outhaul context use prod", (self.root / "up.log").read_text())
+        back = self.cli("context", "use", "prod")
+        self.assertEqual(back.returncode, 0)
+        self.assertIn("commands now go to context 'prod'", back.stderr)
+
+    def test_the_link_of_scripts_run_replaces_nothing_of_others(self):
+        # The function alone: the script itself would build.
+        text = (ROOT / "scripts" / "run").read_text()
+        function = text[text.index("link() {"):text.index("bin=${")]
+        link = self.root / "bin" / "outhaul"
+
+        def run():
+            done = subprocess.run(["bash", "-euc", function + 'link "$1" /tree/build/release/bin/outhaul', "-", link], stderr=subprocess.PIPE,
+                                  text=True)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return done.stderr
+
+        self.assertIn("now is this tree's outhaul", run())
+        self.assertEqual(run(), "")
+        link.unlink()
+        link.symlink_to("/other/build/release/bin/outhaul")
+        self.assertIn("it was /other", run())
+        self.assertEqual(os.readlink(link), "/tree/build/release/bin/outhaul")
+        link.unlink()
+        link.symlink_to("/usr/bin/true")
+        self.assertIn("stays", run())
+        self.assertEqual(os.readlink(link), "/usr/bin/true")
+        link.unlink()
+        link.write_text("mine")
+        self.assertIn("stays", run())
+        self.assertEqual(link.read_text(), "mine")
+
     def test_version_and_help(self):
         for name in ("outhaul", "outhaul-hub", "outhaul-node"):
             shown = subprocess.run([BIN / name, "--version"], stdout=subprocess.PIPE, text=True)
@@ -118,7 +179,12 @@ class Up(unittest.TestCase):
         self.assertEqual(unknown.returncode, 125)
         self.assertRegex(unknown.stderr, r"^outhaul run: .*: --nope; see `outhaul run --help`\n$")
         self.assertIn("run", self.cli("--help").stdout)
-        self.assertIn("complete", self.cli("completion", "bash").stdout)
+        for words, flags in ((["help"], ["--help"]), (["help", "run"], ["run", "--help"]), (["version"], ["--version"]),
+                             (["help", "node", "token", "create"], ["node", "token", "create", "--help"])):
+            self.assertEqual(self.cli(*words).stdout, self.cli(*flags).stdout)
+            self.assertEqual(self.cli(*words).returncode, 0)
+        self.assertRegex(self.cli("help", "exit-codes").stdout, "127 .*no such program")
+        self.assertIn(self.cli("help", "exit-codes").stdout, self.cli("run", "--help").stdout)
 
 
 if __name__ == "__main__":
