@@ -15,9 +15,10 @@ namespace {
 #define OUTHAUL_OWNER_MATCHES "(?1 = '' OR owner = ?1)"
 #define OUTHAUL_NODE_MATCHES "(?2 = '' OR node = ?2)"
 #define OUTHAUL_STATE_MATCHES "(?3 < 0 OR state = ?3)"
-#define OUTHAUL_TASK_LISTING(driving)                                                                       \
-  "SELECT " OUTHAUL_TASK_LISTED_COLUMNS " FROM tasks WHERE " driving " AND id < ?4 ORDER BY id DESC LIMIT " \
-                                                                     "?5"
+#define OUTHAUL_TASK_LISTING(driving)                                \
+  "SELECT " OUTHAUL_TASK_LISTED_COLUMNS " FROM tasks WHERE " driving \
+  " AND id < ?4 ORDER BY id DESC LIMIT "                             \
+  "?5"
 
 TaskTimes read_times(SqliteStatement& in) {
   TaskTimes times;
