@@ -66,6 +66,7 @@ std::string cell_text(const json::value& value, std::string_view key) {
     return text;
   }
   if (value.is_bool()) return value.as_bool() ? "yes" : "no";
+  if (value.is_double()) return fmt::format("{:.2f}", value.as_double());
   if (value.is_int64() && key.ends_with("_ns")) return span_text(value.as_int64());
   if (value.is_int64() && key.ends_with("_bytes")) return size_text(value.as_int64());
   return plain_text(value);
@@ -81,7 +82,8 @@ void add_rows(Table& table, const json::object& object, const std::string& withi
   for (const auto& [name, value] : object) {
     const std::string_view key = name;
     if (is_empty(value)) continue;
-    const auto title = within + title_of(key);
+    const auto own = title_of(key);
+    const auto title = own.starts_with(within) ? own : within + own;
     if (key == "labels") {
       table.add({title, labels_text(value)});
     } else if (value.is_object()) {

@@ -9,7 +9,7 @@ namespace {
 TEST(Described, WhenAThingIsShown_ThenThereIsNoJsonLeft) {
   const auto task = json::parse(R"({"id":"task_1","error_code":null,"cwd":"","env_names":[],"selector":{},
       "action":{"argv":["sh","-c","it's a"]},"interactive":false,"labels":{"a":"1","b":"2"},
-      "planes":["task","stream"],"waiting":[{"node_id":"","node_name":"alpha","reason":"it is draining"}],
+      "planes":["task","stream"],"load":{"load_average":0.126,"slots":4},"waiting":[{"node_id":"","node_name":"alpha","reason":"it is draining"}],
       "result":{"exit_code":3,"duration_ns":2500000000,"user_cpu_ns":1500000,"stdout_bytes":5242880,
                 "stderr_bytes":7,"pipe_holder":"x\u001b[2J"}})");
 
@@ -19,6 +19,8 @@ TEST(Described, WhenAThingIsShown_ThenThereIsNoJsonLeft) {
             "interactive          no\n"
             "labels               a=1,b=2\n"
             "planes               task, stream\n"
+            "load average         0.13\n"
+            "load slots           4\n"
             "waiting              alpha it is draining\n"
             "result exit code     3\n"
             "result duration      2.50 s\n"

@@ -59,10 +59,10 @@ Task<int> list_nodes(Cli& cli, Options options) {
 std::string drain_sentence(const json::value& node) {
   const auto name = shown(text_at(node, "name"));
   if (text_at(node, "draining") != "true") return name + " takes tasks again";
-  const auto* const load = member_of(node, "load");
-  const auto running = load == nullptr ? std::string() : text_at(*load, "running");
-  return fmt::format("{} takes no new task{}; `outhaul node drain --undo {}` lets it take tasks again", name,
-                     running.empty() || running == "0" ? "" : ", " + running + " still run", name);
+  return fmt::format(
+      "{0} takes no new task, what runs there goes on; `outhaul node drain --undo {0}` lets it "
+      "take tasks again",
+      name);
 }
 
 Task<int> drain_node(Cli& cli, Options options) {

@@ -126,7 +126,7 @@ Task<void> RunSession::watch_signals() {
 
 void RunSession::say_cancelling(int number) const {
   note(fmt::format(
-      "cancelling: the command gets {} now and KILL in 10 seconds if it is still there; once more "
+      "cancelling: a command that runs gets {} now and KILL in 10 seconds if it is still there; once more "
       "({}) leaves at once while it is ended",
       signal_name(number), number == SIGINT ? "Ctrl-C" : "SIGTERM"));
 }

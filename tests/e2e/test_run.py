@@ -136,7 +136,7 @@ class Run(DeploymentTest):
     def test_an_interrupted_run_says_what_happens_and_gives_the_right_code(self):  # proves N4
         code, said = self._interrupted("echo up; sleep 300", signal.SIGTERM)
         self.assertEqual(code, 143)
-        self.assertRegex(said, "the command gets TERM now and KILL in 10 seconds")
+        self.assertRegex(said, "a command that runs gets TERM now and KILL in 10 seconds")
         self.assertEqual(self.world.latest_task()["state"], "cancelled")
         trap = "trap 'exit 7' INT; echo up; while :; do sleep 0.1; done"
         code, said = self._interrupted(trap, signal.SIGINT)
@@ -272,7 +272,7 @@ class Run(DeploymentTest):
             with self.subTest(name):
                 self.assertNotRegex(text, r'[{}]|null|"')
         self.assertRegex(shown["task show"], r"result exit code +3\n")
-        self.assertRegex(shown["node drain"], "^alpha takes no new task; .*--undo alpha")
+        self.assertRegex(shown["node drain"], "^alpha takes no new task, .*--undo alpha")
         self.assertRegex(shown["task cancel"], "has ended: finished, exit 3")
 
     def test_the_command_for_a_new_machine_holds_no_token(self):  # proves A2
