@@ -40,7 +40,7 @@ std::string state_text(const json::value& node) {
   return text_at(node, "draining") == "true" ? health + ", draining" : health;
 }
 
-Task<int> list_nodes(Cli& cli, Options options) {
+Task<int> list_nodes(Cli& cli, const Options& options) {
   const auto now = cli.clock.wall_now();
   const auto labels = [](const json::value& node) {
     const auto* found = node.is_object() ? node.as_object().if_contains("labels") : nullptr;
