@@ -83,8 +83,6 @@ Up::Up(Cli& cli, UpOptions options)
 
 Task<int> Up::run() {
   keepers_.spawn([this] { return watch_signals(); });
-  // One that was killed leaves it, and whoever waits for it would believe it.
-  if (!options_.ready_file.empty()) ::unlink(options_.ready_file.c_str());
   auto started = co_await start();
   if (started) {
     print_welcome();
@@ -98,7 +96,7 @@ Task<int> Up::run() {
   co_await stop(hub_, hub_stop_limit);
   keepers_.cancel();
   co_await keepers_.join();
-  if (!options_.ready_file.empty()) ::unlink(options_.ready_file.c_str());
+  if (is_only_one_) remove_ready_file();
   co_return started ? exit_code::done : exit_code::failed;
 }
 
@@ -109,6 +107,9 @@ Task<Result<void>> Up::start() {
   if (fault)
     co_return fail(ErrorCode::unavailable, fmt::format("make {}: {}", options_.data, fault.message()));
   OUTHAUL_CO_CHECK(check_unused());
+  is_only_one_ = true;
+  // One that was killed leaves it, and whoever waits for it would believe it.
+  remove_ready_file();
   OUTHAUL_CO_CHECK(co_await prepare_hub());
   OUTHAUL_CO_TRY(ready, co_await start_hub());
   ready_ = ready;
@@ -272,6 +273,10 @@ Result<void> Up::keep_context() {
   file.put(std::move(context));
   for (const auto& line : change_lines(before, file)) say(line);
   return file.save();
+}
+
+void Up::remove_ready_file() const {
+  if (!options_.ready_file.empty()) ::unlink(options_.ready_file.c_str());
 }
 
 Result<void> Up::write_ready_file() const {

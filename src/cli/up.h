@@ -49,6 +49,7 @@ class Up {
   Result<void> check_unused() const;
   Result<void> keep_context();
   Error not_started(const Kept& kept, std::string what) const;
+  void remove_ready_file() const;
   Result<void> write_ready_file() const;
   void print_welcome() const;
   Result<void> launch(Kept& kept);
@@ -69,6 +70,7 @@ class Up {
   Kept node_;
   TaskGroup keepers_;
   Event stopping_;
+  bool is_only_one_ = false;  // nobody else uses the directory, so the ready file is ours too
 };
 
 }  // namespace outhaul::cli

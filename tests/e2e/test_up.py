@@ -109,8 +109,10 @@ class Up(unittest.TestCase):
     def test_a_second_one_says_who_is_there(self):
         _, facts = self.start()
         self.assertIn("commands now go to context 'local'", (self.root / "up.log").read_text())
-        again = self.cli("up", "--data", str(self.root / "data"))
+        ready = self.root / "ready.json"
+        again = self.cli("up", "--data", str(self.root / "data"), "--ready-file", str(ready))
         self.assertEqual(again.returncode, 1)
+        self.assertTrue(ready.exists(), "the first one's ready file stays")
         self.assertRegex(again.stderr, r"in use by process \d+ .*`outhaul up` runs there already: `outhaul run` reaches it")
         address = facts["url"].removeprefix("https://")
         other = self.cli("up", "--data", str(self.root / "other"), "--listen", address)
