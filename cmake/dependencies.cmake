@@ -16,6 +16,7 @@ function(outhaul_static_library name)
 endfunction()
 
 outhaul_static_library(protobuf protobuf-lite)
+outhaul_static_library(sodium sodium)
 outhaul_static_library(sqlite sqlite3)
 outhaul_static_library(yaml yaml-cpp)
 outhaul_static_library(gtest gtest)

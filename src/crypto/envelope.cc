@@ -39,7 +39,7 @@ Result<KeyId> verify_envelope(const SignedEnvelope& envelope, std::string_view p
   const auto refused = [](const char* why) { return fail(ErrorCode::task_signature_invalid, why); };
   if (envelope.payload_type != payload_type) return refused("envelope: signed as another type of payload");
   if (envelope.signatures.empty()) return refused("envelope: no signature");
-  // A verification costs 80 us: a sender must not buy many with one envelope.
+  // A verification costs 40 us: a sender must not buy many with one envelope.
   if (envelope.signatures.size() > SignedEnvelope::max_signatures)
     return refused("envelope: too many signatures");
   const Bytes covered = pae(envelope.payload_type, envelope.payload);

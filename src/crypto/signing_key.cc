@@ -1,74 +1,78 @@
 #include "crypto/signing_key.h"
 
-#include <utility>
+#include <sodium.h>
 
 #include "base/assert.h"
+#include "crypto/key_handle.h"
 #include "crypto/openssl_handle.h"
 #include "crypto/private_key_pem.h"
 
 namespace outhaul::crypto {
 namespace {
 
-constexpr std::size_t ed25519_private_bytes = 32;
+static_assert(ed25519_public_bytes == crypto_sign_ed25519_PUBLICKEYBYTES);
+static_assert(ed25519_signature_bytes == crypto_sign_ed25519_BYTES);
 
-Bytes raw_public_key(const EVP_PKEY& key) {
-  Bytes raw(ed25519_public_bytes, '\0');
-  std::size_t size = raw.size();
-  OUTHAUL_ASSERT(EVP_PKEY_get_raw_public_key(&key, as_octets(raw), &size) == 1 && size == raw.size());
-  return raw;
+// Before libsodium's first use.
+void need_sodium() {
+  static const bool is_ready = sodium_init() >= 0;
+  OUTHAUL_ASSERT(is_ready);
 }
 
 }  // namespace
 
-VerifyKey::VerifyKey(KeyHandle key, Bytes public_key)
-    : key_(std::move(key)), public_key_(std::move(public_key)) {}
-
 Result<VerifyKey> VerifyKey::parse(ByteView public_key) {
-  const ErrorQueueGuard guard;
+  need_sodium();
   if (public_key.size() != ed25519_public_bytes) return fail(ErrorCode::invalid, "public key: not 32 bytes");
-  KeyHandle key(
-      EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nullptr, as_octets(public_key), public_key.size()));
-  if (!key) return fail(ErrorCode::invalid, "public key: no Ed25519 key");
-  return VerifyKey(std::move(key), Bytes(public_key));
+  if (crypto_core_ed25519_is_valid_point(as_octets(public_key)) != 1)
+    return fail(ErrorCode::invalid, "public key: no Ed25519 key");
+  return VerifyKey(Bytes(public_key));
 }
 
 bool VerifyKey::verify(ByteView message, ByteView signature) const {
-  const ErrorQueueGuard guard;
   if (signature.size() != ed25519_signature_bytes) return false;
-  const DigestContext context(EVP_MD_CTX_new());
-  OUTHAUL_ASSERT(context && EVP_DigestVerifyInit(context.get(), nullptr, nullptr, nullptr, key_.get()) == 1);
-  return EVP_DigestVerify(context.get(), as_octets(signature), signature.size(), as_octets(message),
-                          message.size()) == 1;
+  return crypto_sign_ed25519_verify_detached(as_octets(signature), as_octets(message), message.size(),
+                                             as_octets(ByteView(public_key_))) == 0;
 }
 
-SigningKey::SigningKey(KeyHandle key) : key_(std::move(key)), public_key_(raw_public_key(*key_)) {}
+SigningKey::SigningKey(ByteView seed) : public_key_(ed25519_public_bytes, '\0') {
+  need_sodium();
+  OUTHAUL_ASSERT(seed.size() == crypto_sign_ed25519_SEEDBYTES);
+  Bytes pair(crypto_sign_ed25519_SECRETKEYBYTES, '\0');
+  OUTHAUL_ASSERT(crypto_sign_ed25519_seed_keypair(as_octets(public_key_), as_octets(pair), as_octets(seed)) ==
+                 0);
+  pair_ = Secret(std::move(pair));
+}
 
 SigningKey SigningKey::generate(Random& random) {
-  Bytes seed = random.bytes(ed25519_private_bytes);
-  KeyHandle key(EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nullptr, as_octets(seed), seed.size()));
-  OPENSSL_cleanse(seed.data(), seed.size());
-  OUTHAUL_ASSERT(key);
-  return SigningKey(std::move(key));
+  const Secret seed(random.bytes(crypto_sign_ed25519_SEEDBYTES));
+  return SigningKey(seed.reveal_for("make a key"));
 }
 
 Result<SigningKey> SigningKey::parse_pem(const Secret& pem) {
-  auto key = read_private_key(pem, max_pem_bytes);
+  const auto key = read_private_key(pem, max_pem_bytes);
   if (!key || EVP_PKEY_get_id(key.get()) != EVP_PKEY_ED25519) {
     return fail(ErrorCode::invalid, "signing key: no unencrypted Ed25519 private key in PEM form");
   }
-  return SigningKey(std::move(key));
+  Bytes raw(crypto_sign_ed25519_SEEDBYTES, '\0');
+  std::size_t size = raw.size();
+  OUTHAUL_ASSERT(EVP_PKEY_get_raw_private_key(key.get(), as_octets(raw), &size) == 1 && size == raw.size());
+  const Secret seed(std::move(raw));
+  return SigningKey(seed.reveal_for("make a key"));
 }
 
-Secret SigningKey::pem() const { return write_private_key(*key_); }
+Secret SigningKey::pem() const {
+  const auto seed = pair_.reveal_for("write it down").substr(0, crypto_sign_ed25519_SEEDBYTES);
+  const KeyHandle key(EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nullptr, as_octets(seed), seed.size()));
+  OUTHAUL_ASSERT(key);
+  return write_private_key(*key);
+}
 
 Bytes SigningKey::sign(ByteView message) const {
-  const DigestContext context(EVP_MD_CTX_new());
-  OUTHAUL_ASSERT(context && EVP_DigestSignInit(context.get(), nullptr, nullptr, nullptr, key_.get()) == 1);
   Bytes signature(ed25519_signature_bytes, '\0');
-  std::size_t size = signature.size();
-  OUTHAUL_ASSERT(
-      EVP_DigestSign(context.get(), as_octets(signature), &size, as_octets(message), message.size()) == 1);
-  OUTHAUL_ASSERT(size == signature.size());
+  const auto pair = pair_.reveal_for("sign");
+  OUTHAUL_ASSERT(crypto_sign_ed25519_detached(as_octets(signature), nullptr, as_octets(message),
+                                              message.size(), as_octets(pair)) == 0);
   return signature;
 }
 

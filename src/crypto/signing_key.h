@@ -1,11 +1,12 @@
 // Ed25519: the keys that sign tasks, receipts and a node's Hello. Never used for TLS.
 #pragma once
 
+#include <utility>
+
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/random.h"
 #include "base/secret.h"
-#include "crypto/key_handle.h"
 
 namespace outhaul::crypto {
 
@@ -15,17 +16,18 @@ inline constexpr std::size_t ed25519_signature_bytes = 64;
 // The public half. verify() may be called from any thread.
 class VerifyKey {
  public:
-  // Takes the 32 raw bytes of RFC 8032. Fails with `invalid` for any other length.
+  // Takes the 32 raw bytes of RFC 8032. Fails with `invalid` for any other length and for bytes that nobody's
+  // generate() gives: no point of the curve, written in another than the one legal form, or of small order.
   static Result<VerifyKey> parse(ByteView public_key);
 
-  // False for a signature of any other length, by another key or over other bytes.
+  // False for a signature of any other length, by another key, over other bytes, or in another form than the
+  // one that sign() gives.
   bool verify(ByteView message, ByteView signature) const;
   // The 32 raw bytes.
   const Bytes& public_key() const { return public_key_; }
 
  private:
-  VerifyKey(KeyHandle key, Bytes public_key);
-  KeyHandle key_;
+  explicit VerifyKey(Bytes public_key) : public_key_(std::move(public_key)) {}
   Bytes public_key_;
 };
 
@@ -47,9 +49,9 @@ class SigningKey {
   VerifyKey verify_key() const;
 
  private:
-  explicit SigningKey(KeyHandle key);
-  KeyHandle key_;
+  explicit SigningKey(ByteView seed);
   Bytes public_key_;
+  Secret pair_;  // the seed and the public key
 };
 
 }  // namespace outhaul::crypto
