@@ -21,6 +21,13 @@ outhaul_static_library(sqlite sqlite3)
 outhaul_static_library(yaml yaml-cpp)
 outhaul_static_library(gtest gtest)
 
+# The allocator of the hub and the node: what must become position independent, and how it is set up. Sanitizers
+# bring their own.
+if(NOT OUTHAUL_SANITIZE)
+  outhaul_static_library(jemalloc jemalloc_pic)
+  target_sources(outhaul_library_jemalloc INTERFACE "${CMAKE_SOURCE_DIR}/cmake/src/jemalloc.cc")
+endif()
+
 add_library(outhaul_library_openssl INTERFACE)
 target_link_libraries(outhaul_library_openssl INTERFACE OpenSSL::SSL OpenSSL::Crypto)
 target_compile_definitions(outhaul_library_openssl INTERFACE OPENSSL_NO_DEPRECATED OPENSSL_API_COMPAT=30000)

@@ -16,8 +16,11 @@ endfunction()
 # Noticed when one of the four appears.
 file(GLOB outhaul_program_sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/src/main/outhaul*.cc")
 
-outhaul_add_program(outhaul-hub outhaul_hub.cc outhaul_main)
-outhaul_add_program(outhaul-node outhaul_node.cc outhaul_main)
+if(TARGET outhaul_library_jemalloc)
+  set(allocator outhaul_library_jemalloc)
+endif()
+outhaul_add_program(outhaul-hub outhaul_hub.cc ${allocator} outhaul_main)
+outhaul_add_program(outhaul-node outhaul_node.cc ${allocator} outhaul_main)
 outhaul_add_program(outhaul outhaul.cc outhaul_main)
 outhaul_add_program(outhaul-launcher outhaul_launcher.cc outhaul_launcher)
 

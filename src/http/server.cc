@@ -112,7 +112,7 @@ void Server::make_room() {
   if (oldest != served_.end()) (*oldest)->kill();
 }
 
-// glibc keeps what a crowd has used unless it is asked for it.
+// The allocator keeps what a crowd has used unless it is asked for it.
 void Server::give_memory_back() {
   most_connections_ = std::max(most_connections_, connection_count());
   if (most_connections_ < crowd || connection_count() > most_connections_ / 2) return;
