@@ -20,6 +20,8 @@ constexpr std::int64_t kill_interval_ns = 20 * ns_per_ms;
 constexpr std::int64_t abandon_after_ns = 2 * ns_per_s;
 // A program that fills a whole default pipe at once is a bulk writer; more room halves its wake-ups.
 constexpr int bulk_pipe_bytes = 256 * 1024;
+// What waits in such a pipe goes into the ring in one turn, so that the node is woken once for all of it.
+constexpr int bulk_reads = bulk_pipe_bytes / static_cast<int>(max_chunk_bytes);
 
 OutputKind kind_of(int index) { return index == 0 ? OutputKind::out : OutputKind::err; }
 EventSource source_of(int index) { return index == 0 ? EventSource::output : EventSource::error_output; }
@@ -188,7 +190,12 @@ void ManagedTask::close_pipe(int index) {
 
 void ManagedTask::on_readable(EventSource source) {
   const int index = source == EventSource::output ? 0 : 1;
-  read_pipe(index);
+  int reads_left = pipes_[index].is_enlarged ? bulk_reads : 1;
+  for (; reads_left > 0 && pipes_[index].end.is_open(); --reads_left) {
+    const std::uint64_t before = output_bytes_;
+    read_pipe(index);
+    if (output_bytes_ - before < max_chunk_bytes) break;
+  }
   if (!pipes_[index].end.is_open()) finish_when_done();
 }
 
@@ -226,7 +233,7 @@ bool ManagedTask::prepare_ring(int index) {
   return false;
 }
 
-// One read, so that no pipe keeps the others waiting.
+// One read: on_readable() decides how many, so that no pipe keeps the others waiting.
 void ManagedTask::read_pipe(int index) {
   const OutputPipe& pipe = pipes_[index];
   if (!pipe.end.is_open()) return;

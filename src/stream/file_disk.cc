@@ -122,17 +122,22 @@ void OpenFile::make_room_for(std::uint64_t bytes) {
 
 Result<Bytes> OpenFile::read_at(std::uint64_t offset, std::size_t count) {
   if (offset >= size_) return Bytes();
-  Bytes bytes(std::min<std::uint64_t>(count, size_ - offset), '\0');
-  std::size_t have = 0;
-  while (have < bytes.size()) {
-    const ssize_t got =
-        ::pread(fd(), bytes.data() + have, bytes.size() - have, static_cast<off_t>(offset + have));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return system_failure("read", path_, errno);
-    if (got == 0) break;
-    have += static_cast<std::size_t>(got);
-  }
-  bytes.resize(have);
+  const std::size_t wanted = std::min<std::uint64_t>(count, size_ - offset);
+  Bytes bytes;
+  int failure = 0;
+  // Without zeros that would only be overwritten.
+  bytes.resize_and_overwrite(wanted, [&](char* into, std::size_t) {
+    std::size_t have = 0;
+    while (have < wanted) {
+      const ssize_t got = ::pread(fd(), into + have, wanted - have, static_cast<off_t>(offset + have));
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) failure = errno;
+      if (got <= 0) break;
+      have += static_cast<std::size_t>(got);
+    }
+    return have;
+  });
+  if (failure != 0) return system_failure("read", path_, failure);
   return bytes;
 }
 

@@ -20,18 +20,13 @@ using sandbox::ProcessState;
 
 // A full disk is emptied by others, who tell nobody.
 constexpr auto look_for_room_every = std::chrono::seconds(1);
-// After so much output others get their turn on the strand.
-constexpr std::size_t output_turn_bytes = 256U << 10U;
 // Small chunks cost more to look at than one write saves.
 constexpr std::size_t max_run_chunks = 16;
 // The output waits for a tunnel that nearly keeps up with it: what the tunnel is behind by more than the
-// stream's tail is read back from the disk, byte for byte. Between the two marks the tunnel is never idle.
-constexpr std::uint64_t most_unread_bytes = 768U << 10U;
-constexpr std::uint64_t few_unread_bytes = 384U << 10U;
-// A tunnel slower than this (some 20 MiB/s), or none at all, holds nobody up for longer; it is tried again
-// after so much output.
-constexpr auto patience_with_tunnel = std::chrono::milliseconds(20);
-constexpr std::uint64_t unpaced_bytes = 16U << 20U;
+// stream's tail is read back from the disk, byte for byte. The first mark, another turn and one full ring are
+// less than a tail (StreamStoreConfig::tail_bytes); at the second one the tunnel is not idle yet.
+constexpr std::uint64_t most_unread_bytes = 448U << 10U;
+constexpr std::uint64_t few_unread_bytes = 224U << 10U;
 // A running task's stream keeps at most about twice this beyond what the hub lacks.
 constexpr std::uint64_t drop_step_bytes = 64U << 20U;
 
@@ -136,7 +131,6 @@ Task<Result<void>> TaskRun::follow() {
 }
 
 Task<Result<void>> TaskRun::take_output() {
-  std::size_t in_turn = 0;
   std::size_t most_chunks = max_run_chunks;
   while (process_->peek_output()) {
     const auto run = peek_run(most_chunks);
@@ -148,14 +142,13 @@ Task<Result<void>> TaskRun::take_output() {
     }
     OUTHAUL_CO_CHECK(written);
     most_chunks = max_run_chunks;
+    std::size_t bytes = 0;
     for (const auto& chunk : run) {
-      in_turn += chunk.bytes.size();
+      bytes += chunk.bytes.size();
       process_->consume_output();
     }
     if (!is_leaving_out_) OUTHAUL_CO_CHECK(write_down_totals());
-    if (in_turn < output_turn_bytes) continue;
-    in_turn = 0;
-    co_await give_way();
+    if (pace_.ends_turn(bytes)) co_await give_way();
   }
   co_return Result<void>();
 }
@@ -164,7 +157,7 @@ Task<Result<void>> TaskRun::take_output() {
 std::vector<sandbox::OutputChunk> TaskRun::peek_run(std::size_t most_chunks) {
   std::vector<sandbox::OutputChunk> run;
   std::size_t bytes = 0;
-  while (run.size() < most_chunks && bytes < output_turn_bytes) {
+  while (run.size() < most_chunks && bytes < OutputPace::turn_bytes) {
     const auto chunk = process_->peek_output_at(run.size());
     if (!chunk) break;
     bytes += chunk->bytes.size();
@@ -179,16 +172,13 @@ Task<void> TaskRun::give_way() {
   progress_.pulse();
   check_timeout();
   const StreamId stream = entry().spec.stream_id;
-  auto unread = ports_.streams.unread_bytes(stream);
-  if (unread <= most_unread_bytes || output_.totals().offset < unpaced_until_) co_return;
-  for (;;) {
-    const TimePoint deadline = ports_.clock.now() + patience_with_tunnel;
-    if (co_await within(ports_.clock, deadline, ports_.streams.wait_for_readers(stream, few_unread_bytes)))
-      co_return;
-    if (ports_.streams.unread_bytes(stream) >= unread) break;
-    unread = ports_.streams.unread_bytes(stream);
-  }
-  unpaced_until_ = output_.totals().offset + unpaced_bytes;
+  if (ports_.streams.unread_bytes(stream) <= most_unread_bytes) co_return;
+  const std::uint64_t written = output_.totals().offset;
+  const Duration patience = pace_.patience(written);
+  if (patience == Duration::zero()) co_return;
+  const TimePoint began = ports_.clock.now();
+  co_await within(ports_.clock, began + patience, ports_.streams.wait_for_readers(stream, few_unread_bytes));
+  pace_.note_wait(written, ports_.clock.now() - began);
 }
 
 void TaskRun::check_timeout() {

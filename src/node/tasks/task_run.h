@@ -11,6 +11,7 @@
 #include "base/event.h"
 #include "base/log.h"
 #include "node/node_settings.h"
+#include "node/tasks/output_pace.h"
 #include "node/tasks/output_writer.h"
 #include "node/tasks/task_ledger.h"
 #include "sandbox/process_launcher.h"
@@ -98,7 +99,7 @@ class TaskRun {
   std::optional<TimePoint> disk_full_at_;  // since when a full disk is the reason
   Event progress_;
   std::optional<DropPoint> drop_point_;
-  std::uint64_t unpaced_until_ = 0;                    // offset up to which nobody is waited for
+  OutputPace pace_;
   mutable std::optional<TimePoint> timeout_deadline_;  // fixed when the program is first seen running
 };
 
