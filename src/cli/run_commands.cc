@@ -21,9 +21,16 @@ Task<int> run_task(Cli& cli, RunOptions options) {
   co_return co_await session.run();
 }
 
+// An empty name is a variable that is unset and not any node.
+std::string empty_fault(const std::string& name) { return name.empty() ? "must not be empty" : ""; }
+
 void add_selector(CLI::App& command, RunOptions& options) {
-  command.add_option("--node", options.node, "Run on this node (id or name)")->type_name("N");
-  command.add_option("--pool", options.pool, "Run on a node of this pool")->type_name("P");
+  command.add_option("--node", options.node, "Run on this node (id or name)")
+      ->type_name("N")
+      ->check(empty_fault);
+  command.add_option("--pool", options.pool, "Run on a node of this pool")
+      ->type_name("P")
+      ->check(empty_fault);
   command.add_option("--label", options.labels, "Run on a node with this label; may be repeated")
       ->type_name("K=V")
       ->allow_extra_args(false);

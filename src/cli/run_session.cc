@@ -21,6 +21,8 @@ namespace {
 
 constexpr auto quiet_before_note = std::chrono::seconds(1);
 constexpr auto until_next_look = std::chrono::seconds(2);
+// How long an interrupt waits for the name of a task that is being submitted.
+constexpr auto patience_with_answer = std::chrono::seconds(2);
 
 int report_own(const Error& error) {
   report(error);
@@ -97,6 +99,7 @@ Task<Result<void>> RunSession::submit_and_follow(Bytes body) {
     if (response) {
       task_id_ = response->headers.value_or_empty("Outhaul-Task-Id");
       stream_id_ = response->headers.value_or_empty("Outhaul-Stream-Id");
+      if (interrupted_by_ != 0) helpers_.spawn([this] { return cancel_interrupted(); });
       if (options_.has_stdin) helpers_.spawn([this] { return send_input(); });
       helpers_.spawn([this] { return explain_waiting(); });
       const auto copied = co_await copy_records(*response->body, sink_);
@@ -117,11 +120,21 @@ Task<void> RunSession::watch_signals() {
   asio::signal_set signals(cli_.executor, SIGINT, SIGTERM);
   for (;;) {
     const int number = co_await signals.async_wait(asio::use_awaitable);
-    if (interrupted_by_ != 0 || task_id_.empty()) leave(number);
+    if (interrupted_by_ != 0) leave(number);
     interrupted_by_ = number;
-    say_cancelling(number);
-    helpers_.spawn([this, number] { return cancel_task(signal_name(number)); });
+    helpers_.spawn([this] { return task_id_.empty() ? await_name() : cancel_interrupted(); });
   }
+}
+
+// The hub may have taken the task although its answer is not here: cancelled as soon as it has a name.
+Task<void> RunSession::await_name() {
+  co_await cli_.clock.sleep_for(patience_with_answer);
+  if (task_id_.empty()) leave(interrupted_by_);
+}
+
+Task<void> RunSession::cancel_interrupted() {
+  say_cancelling(interrupted_by_);
+  co_await cancel_task(signal_name(interrupted_by_));
 }
 
 void RunSession::say_cancelling(int number) const {
@@ -161,8 +174,9 @@ Task<void> RunSession::send_input() {
   std::uint64_t offset = 0;
   for (;;) {
     auto bytes = co_await input.read_some();
-    const bool is_end = !bytes || bytes->empty();
-    auto sent = co_await put_input(*api, offset, is_end ? Bytes() : std::move(*bytes), is_end);
+    if (!bytes) co_return co_await give_up_input(bytes.error());
+    const bool is_end = bytes->empty();
+    auto sent = co_await put_input(*api, offset, std::move(*bytes), is_end);
     if (!sent) {
       // A task that has ended takes no more input; its result says how it ended.
       if (is_passing(sent.error())) report(sent.error());
@@ -170,6 +184,13 @@ Task<void> RunSession::send_input() {
     }
     if (is_end) co_return;
   }
+}
+
+// A command that was given half of its input must not end well.
+Task<void> RunSession::give_up_input(Error error) {
+  report(error);
+  has_input_failed_ = true;
+  co_await cancel_task("TERM");
 }
 
 Task<Result<void>> RunSession::put_input(Api& api, std::uint64_t& offset, Bytes bytes, bool is_end) {
@@ -224,6 +245,7 @@ Task<int> RunSession::finish(Result<void> followed) {
     note(fmt::format("{} still held the output after the command had ended; it was ended too",
                      shown(result.pipe_holder)));
   }
+  if (has_input_failed_) co_return exit_code::outhaul;
   const int code = interrupted_by_ == 0 ? exit_code_of(result.end)
                                         : exit_code_after_interrupt(result.end, interrupted_by_);
   if (goes_without_saying(result.end)) co_return code;

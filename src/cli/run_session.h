@@ -23,7 +23,10 @@ class RunSession {
   Task<int> attend(Bytes body);
   Task<Result<void>> submit_and_follow(Bytes body);
   Task<void> watch_signals();
+  Task<void> await_name();
+  Task<void> cancel_interrupted();
   Task<void> send_input();
+  Task<void> give_up_input(Error error);
   Task<Result<void>> put_input(Api& api, std::uint64_t& offset, Bytes bytes, bool is_end);
   Task<void> explain_waiting();
   void say_why(const json::value& task, const std::vector<std::string>& lines) const;
@@ -42,6 +45,7 @@ class RunSession {
   std::string stream_id_;
   int interrupted_by_ = 0;        // the first signal that came; 0: none yet
   bool is_cancel_known_ = false;  // to the hub
+  bool has_input_failed_ = false;
 };
 
 }  // namespace outhaul::cli

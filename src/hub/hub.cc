@@ -48,7 +48,8 @@ struct Hub::Parts {
   Courier courier{ports, {board, rows, ender, registry, signer, stdin_pump}};
   Dispatcher dispatcher{ports, {board, registry, courier, ender, streams.store()}};
   TaskAdoption adoption{ports, board, rows, signer, stdin_inlet};
-  TaskService tasks{ports, {settings, registry, board, rows, ender, dispatcher, courier, stdin_inlet}};
+  TaskService tasks{
+      ports, {settings, registry, board, rows, ender, dispatcher, courier, stdin_inlet, streams.store()}};
   NodeGate gate{ports, {keys, signer, registry, streams.store()}};
   NodeService nodes{ports, {settings, keys, registry, gate, dispatcher, session_needs()}};
   AbsenceWatch absence{ports, {settings, registry, board, dispatcher}};

@@ -341,6 +341,8 @@ void ManagedTask::signal_tree(int signal) {
   list.count = 0;
   list_tree(list);
   signal_all(list, signal);
+  // A stopped program does not see it before it goes on.
+  if (signal != SIGKILL) signal_all(list, SIGCONT);
   // The most at one time and not the sum: whoever ignored the first signal meets the second.
   const auto count = static_cast<std::uint32_t>(list.count);
   if (count > snapshot_.processes_killed) snapshot_.processes_killed = count;

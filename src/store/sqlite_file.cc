@@ -79,8 +79,18 @@ Result<void> expect_own_application(SqliteConnection& connection) {
   return {};
 }
 
+// SQLite reads what a file lacks of its last page as zeros. Beside a log the file may be in the middle of a
+// checkpoint.
+Result<void> expect_whole_pages(SqliteConnection& connection, const std::string& path) {
+  OUTHAUL_TRY(page, connection.number("PRAGMA page_size"));
+  const bool is_whole = size_of(path) % static_cast<std::uint64_t>(page) == 0;
+  if (is_whole || size_of(path + "-wal") != 0) return {};
+  return corrupt("the database file is cut: its last page is not whole");
+}
+
 // Gives whether the whole file was looked at.
 Result<bool> expect_sound(SqliteConnection& connection, const std::string& path) {
+  OUTHAUL_CHECK(expect_whole_pages(connection, path));
   const bool is_whole = size_of(path) + size_of(path + "-wal") <= max_wholly_checked_bytes;
   OUTHAUL_TRY(faults, read_all(is_whole ? connection.query("PRAGMA quick_check(1)")
                                         : connection.query("PRAGMA quick_check('migrations')"),

@@ -135,6 +135,7 @@ TEST_F(SqliteFile, WhenTheFileIsDamaged_ThenItIsStoreCorruptAndUntouched) {
   const std::map<std::string, Bytes> damages = {
       {"cut within the header", whole.substr(0, 60)},
       {"cut within a page", whole.substr(0, whole.size() - 1000)},
+      {"cut by one byte", whole.substr(0, whole.size() - 1)},
       {"half of the pages", whole.substr(0, whole.size() / 2)},
       {"first page only", whole.substr(0, page_bytes)},
       {"magic overwritten", with_damage(0, 16)},

@@ -7,6 +7,7 @@ import json
 import os
 import random
 import re
+import select
 import signal
 import subprocess
 import termios
@@ -109,6 +110,35 @@ class Run(DeploymentTest):
         self.assertEqual((done.returncode, done.stdout), (4, "done\n"))
         self.assertLess(time.monotonic() - started, 15)
         self.assertIn("sleep", self.world.latest_task()["result"]["pipe_holder"])
+
+    def test_input_that_cannot_be_read_ends_the_command(self):
+        with open(os.open("/", os.O_RDONLY | os.O_DIRECTORY)) as nothing:
+            run = self.world.popen("run", "--stdin", "--", "cat", stdin=nothing, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            _, err = run.communicate(timeout=60)
+        self.assertEqual(run.returncode, 125, err)
+        self.assertIn(b"read standard input", err)
+        self.assertEqual(self.world.latest_task()["state"], "cancelled")
+
+    def test_an_empty_name_is_not_any_node(self):
+        for option in ("--node", "--pool"):
+            self.assertEqual(self.world.cli("run", option, "", "--", "true").returncode, 125)
+
+    def test_a_stopped_program_is_ended_at_once(self):  # proves C4
+        task = self.world.ok("run", "--detach", "--shell", "kill -STOP $$").strip()
+        eventually(lambda: self.world.task(task)["state"] == "running", what="it runs")
+        started = time.monotonic()
+        self.world.ok("task", "cancel", task)
+        eventually(lambda: self.world.task(task)["state"] == "cancelled", 30, "it is cancelled")
+        self.assertLess(time.monotonic() - started, 8, "before its grace is over")
+
+    def test_an_interrupt_before_the_answer_cancels_too(self):
+        for after_ms in range(0, 60, 6):
+            run = self.world.popen("run", "--shell", "echo up; sleep 1000", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            select.select([], [], [], after_ms / 1000)
+            run.send_signal(signal.SIGTERM)
+            run.communicate(timeout=60)
+        eventually(lambda: all(task["state"] in ("cancelled", "finished", "failed") for task in self.world.json("task", "list")),
+                   30, "nothing is left running")
 
     def test_cancel_ends_what_ignores_term(self):  # proves X17
         script = "trap '' TERM; (setsid sh -c \"trap '' TERM; sleep 300\" &) ; echo ready; sleep 300; sleep 300"

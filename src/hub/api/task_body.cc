@@ -33,9 +33,18 @@ Selector read_selector(http::JsonReader& json) {
   Selector selector;
   auto object = json.find_object("selector");
   if (!object) return selector;
-  selector.node = object->find_string("node", 64).value_or("");
-  selector.pool = object->find_string("pool", 64).value_or("");
-  for (auto& [name, value] : object->find_string_map("labels", 32)) selector.labels.emplace(name, value);
+  const auto find_name = [&object](std::string_view key) {
+    const auto name = object->find_string(key, 64);
+    // Not "any": whoever writes an empty name meant a variable that is unset.
+    if (name && name->empty()) object->refuse(key, "must not be empty");
+    return name.value_or("");
+  };
+  selector.node = find_name("node");
+  selector.pool = find_name("pool");
+  for (auto& [name, value] : object->find_string_map("labels", 32)) {
+    if (name.empty()) object->refuse("labels", "a label has no name");
+    selector.labels.emplace(name, value);
+  }
   return selector;
 }
 

@@ -57,6 +57,8 @@ Task<Result<Submission>> TaskService::submit(TaskOrder order, std::optional<Idem
   if (needs_.board.size() >= needs_.settings.max_live_tasks) {
     co_return fail(ErrorCode::exhausted, "too many tasks have not ended yet");
   }
+  // Its output could not be taken, and everybody would wait for a disk that nobody knows is full.
+  OUTHAUL_CO_CHECK(needs_.streams.check_room(stream::max_record_bytes));
   OUTHAUL_CO_TRY(task, make_task(std::move(order)));
   if (key) co_return co_await start_once(std::move(task), std::move(*key));
   co_return co_await start(std::move(task));

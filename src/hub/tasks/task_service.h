@@ -39,6 +39,7 @@ class TaskService {
     Dispatcher& dispatcher;
     Courier& courier;
     StdinInlet& stdin_inlet;
+    stream::StreamStore& streams;
   };
   TaskService(const HubPorts& ports, const Needs& needs);
 
