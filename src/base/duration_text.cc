@@ -11,9 +11,8 @@ struct Unit {
   std::chrono::milliseconds span;
 };
 constexpr std::array units = {
-    Unit{"h", std::chrono::hours(1)},
-    Unit{"m", std::chrono::minutes(1)},
-    Unit{"s", std::chrono::seconds(1)},
+    Unit{"d", std::chrono::days(1)},          Unit{"h", std::chrono::hours(1)},
+    Unit{"m", std::chrono::minutes(1)},       Unit{"s", std::chrono::seconds(1)},
     Unit{"ms", std::chrono::milliseconds(1)},
 };
 
@@ -29,7 +28,7 @@ Result<std::chrono::nanoseconds> parse_duration(std::string_view text) {
   while (!text.empty()) {
     const auto number_end = text.find_first_not_of(digits);
     if (number_end == 0 || number_end == text.npos)
-      return invalid("duration: not a number and a unit (h, m, s, ms)");
+      return invalid("duration: not a number and a unit (d, h, m, s, ms)");
     std::int64_t number = 0;
     if (std::from_chars(text.data(), text.data() + number_end, number).ec != std::errc()) {
       return invalid("duration: number out of range");
@@ -38,7 +37,7 @@ Result<std::chrono::nanoseconds> parse_duration(std::string_view text) {
     const auto word = text.substr(0, text.find_first_of(digits));
     while (next_unit < units.size() && units[next_unit].word != word) ++next_unit;
     if (next_unit == units.size())
-      return invalid("duration: units are h, m, s and ms, in this order, each once");
+      return invalid("duration: units are d, h, m, s and ms, in this order, each once");
     const auto span = units[next_unit++].span;
     if (number > (max_duration_text - sum) / span) return invalid("duration: more than ten years");
     sum += number * span;

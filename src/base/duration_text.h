@@ -1,4 +1,4 @@
-// Durations as people write them: "250ms", "30s", "1h30m". Whole numbers with the units h, m, s, ms.
+// Durations as people write them: "250ms", "30s", "1h30m". Whole numbers with the units d, h, m, s, ms.
 #pragma once
 
 #include <chrono>

@@ -9,8 +9,8 @@ using namespace std::chrono_literals;
 
 TEST(DurationText, WhenWellFormed_ThenItRoundTrips) {
   const std::pair<std::string_view, std::chrono::nanoseconds> rows[] = {
-      {"250ms", 250ms},           {"30s", 30s}, {"5m", 5min},       {"1h30m", 90min},
-      {"2h3s4ms", 2h + 3s + 4ms}, {"0s", 0s},   {"87600h", 87600h},
+      {"250ms", 250ms}, {"30s", 30s},      {"5m", 5min}, {"1h30m", 90min}, {"2h3s4ms", 2h + 3s + 4ms},
+      {"0s", 0s},       {"3650d", 87600h}, {"7d", 168h}, {"1d12h", 36h},
   };
   for (const auto& [text, span] : rows) {
     SCOPED_TRACE(text);
@@ -35,7 +35,7 @@ TEST(DurationText, WhenAnythingElse_ThenInvalidAndNotEchoed) {
                                    " 30s",
                                    "1s1s",
                                    "1m1h",
-                                   "1d",
+                                   "1w",
                                    "1us",
                                    "9223372036854775808s",
                                    "87601h",

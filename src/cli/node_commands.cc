@@ -85,7 +85,10 @@ Task<int> remove_node(Cli& cli, Options options) {
   const auto answer = co_await api->call(http::Method::del, node_target(options));
   if (!answer) co_return report(answer.error());
   if (!cli.options.json)
-    std::fputs("removed; its tunnel is closed and its identity is refused from now on\n", stdout);
+    std::fputs(
+        "removed; its tunnel is closed and its identity is refused from now on\n"
+        "tasks that it had not ended are lost here and may go on there: stop outhaul-node on that machine\n",
+        stdout);
   co_return exit_code::done;
 }
 

@@ -23,6 +23,8 @@ constexpr auto quiet_before_note = std::chrono::seconds(1);
 constexpr auto until_next_look = std::chrono::seconds(2);
 // How long an interrupt waits for the name of a task that is being submitted.
 constexpr auto patience_with_answer = std::chrono::seconds(2);
+// And how long for a hub that does not hear of the cancellation.
+constexpr auto patience_with_cancel = std::chrono::seconds(10);
 
 int report_own(const Error& error) {
   report(error);
@@ -109,7 +111,9 @@ Task<Result<void>> RunSession::submit_and_follow(Bytes body) {
       co_return co_await follow_stream(cli_, api_, stream_id_, sink_.next_offset(), true, sink_);
     }
     if (!is_passing(response.error()) || cli_.clock.now() >= deadline) co_return fail(response.error());
-    if (attempt == 1) note("the hub is away; waiting for it");
+    if (attempt == 1)
+      note(fmt::format("{}; waiting up to {} minutes for the hub, Ctrl-C leaves", response.error().what(),
+                       Api::retry_limit.count()));
     api_.reset();
     co_await cli_.clock.sleep_for(retry_pause(attempt));
   }
@@ -134,7 +138,9 @@ Task<void> RunSession::await_name() {
 
 Task<void> RunSession::cancel_interrupted() {
   say_cancelling(interrupted_by_);
-  co_await cancel_task(signal_name(interrupted_by_));
+  auto telling = cancel_task(signal_name(interrupted_by_));
+  const auto deadline = cli_.clock.now() + patience_with_cancel;
+  if (!co_await within(cli_.clock, deadline, std::move(telling))) leave(interrupted_by_);
 }
 
 void RunSession::say_cancelling(int number) const {

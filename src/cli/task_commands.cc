@@ -94,6 +94,11 @@ Task<Result<json::value>> wait_for(Api& api, std::string id) {
 Task<int> wait_tasks(Cli& cli, Options options) {
   auto api = Api::open(cli);
   if (!api) co_return fail_to_wait(api.error());
+  // A mistyped one is said at once and not after the others.
+  for (const auto& id : options->ids) {
+    const auto known = co_await api->call_patiently(http::Method::get, "/api/v1/tasks/" + id, {});
+    if (!known) co_return fail_to_wait(known.error());
+  }
   int code = exit_code::done;
   for (const auto& id : options->ids) {
     const auto task = co_await wait_for(*api, id);

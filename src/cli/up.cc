@@ -121,6 +121,7 @@ Task<Result<void>> Up::start() {
       .argv = {programs_ + "/outhaul-node", "run", "--data", node_data(), "--hub", ready_.url, "--end-tasks"},
       .log_path = options_.data + "/node.log",
       .stdin_text = {}};
+  OUTHAUL_CO_CHECK(co_await await_earlier_node());
   OUTHAUL_CO_CHECK(launch(node_));
   keepers_.spawn([this] { return keep(node_); });
   OUTHAUL_CO_CHECK(co_await wait_attached(api));
@@ -136,6 +137,21 @@ Result<void> Up::check_unused() const {
                   fmt::format("`outhaul up` runs there already: `outhaul run` reaches it (context '{}'), its "
                               "Ctrl-C ends it; for a second one give --data and --listen",
                               context_name)));
+}
+
+// The node of an `up` that was killed drains: it dials a hub that is gone, and nobody else can use its
+// directory.
+Task<Result<void>> Up::await_earlier_node() {
+  const auto deadline = cli_.clock.now() + attach_limit;
+  for (bool is_first = true;; is_first = false) {
+    const auto held = crypto::DataDirectory::open(node_data(), crypto::DataOwner::node);
+    if (held || held.error().code() != ErrorCode::data_locked) co_return Result<void>();
+    if (is_first)
+      say("an earlier node still ends its work; waiting for it: " + std::string(held.error().what()));
+    if (stopping_.is_set()) co_return fail(ErrorCode::cancelled, "stopped before the node was attached");
+    if (cli_.clock.now() >= deadline) co_return fail(held.error());
+    co_await cli_.clock.sleep_for(poll_pause);
+  }
 }
 
 // The program's own last words, which are in its log.

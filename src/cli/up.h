@@ -48,6 +48,7 @@ class Up {
   Task<Result<void>> wait_attached(Api& api);
   Result<void> check_unused() const;
   Result<void> keep_context();
+  Task<Result<void>> await_earlier_node();
   Error not_started(const Kept& kept, std::string what) const;
   void remove_ready_file() const;
   Result<void> write_ready_file() const;

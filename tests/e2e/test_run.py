@@ -112,9 +112,12 @@ class Run(DeploymentTest):
         self.assertIn("sleep", self.world.latest_task()["result"]["pipe_holder"])
 
     def test_input_that_cannot_be_read_ends_the_command(self):
-        with open(os.open("/", os.O_RDONLY | os.O_DIRECTORY)) as nothing:
-            run = self.world.popen("run", "--stdin", "--", "cat", stdin=nothing, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-            _, err = run.communicate(timeout=60)
+        directory = os.open("/", os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            run = self.world.popen("run", "--stdin", "--", "cat", stdin=directory, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        finally:
+            os.close(directory)
+        _, err = run.communicate(timeout=60)
         self.assertEqual(run.returncode, 125, err)
         self.assertIn(b"read standard input", err)
         self.assertEqual(self.world.latest_task()["state"], "cancelled")
@@ -125,7 +128,8 @@ class Run(DeploymentTest):
 
     def test_a_stopped_program_is_ended_at_once(self):  # proves C4
         task = self.world.ok("run", "--detach", "--shell", "kill -STOP $$").strip()
-        eventually(lambda: self.world.task(task)["state"] == "running", what="it runs")
+        running = eventually(lambda: (shown := self.world.task(task))["state"] == "running" and shown, what="it runs")
+        self.assertEqual((running["exit_code"], running["signal"]), (None, None), "it has not ended")
         started = time.monotonic()
         self.world.ok("task", "cancel", task)
         eventually(lambda: self.world.task(task)["state"] == "cancelled", 30, "it is cancelled")

@@ -11,8 +11,12 @@ namespace {
 
 // What a list shows of the end; the rest of a result stands in the task alone.
 void write_program_end(http::JsonWriter& json, const store::TaskRow& row) {
-  const auto result = wire::parse_task_result(row.result);
-  wire::write_program_end(json, result ? result->end : wire::TaskEnd());
+  wire::TaskEnd end = wire::Failed{};  // neither code nor signal
+  // Nothing at all would be read as a program that exited with 0.
+  if (!row.result.empty()) {
+    if (auto result = wire::parse_task_result(row.result)) end = std::move(result->end);
+  }
+  wire::write_program_end(json, end);
 }
 
 void write_common(http::JsonWriter& json, const TaskFacts& facts) {
