@@ -48,6 +48,8 @@ class HubWorld {
   hub::Hub& hub();
   asio::io_context& io();
   store::MemoryDatabase& database();
+  // What is durable in it.
+  store::MemoryTables& tables() { return storage_.tables(); }
   stream::MemoryDisk& disk();
   ManualClock& clock() { return clock_; }
   Random& random() { return random_; }

@@ -100,7 +100,9 @@ Task<void> TaskAdoption::save(LiveTaskPtr task) {
     const auto ended = co_await stdin_inlet_.durable(input);
     if (!ended) log_.failure("the end of an adopted task's input is not durable", ended.error());
   }
-  while (!task->saved.is_set()) {
+  // Once it has ended the end brings the row, together with the output: a row alone would say that all is
+  // there.
+  while (!task->saved.is_set() && !task->is_final()) {
     const auto added = co_await rows_.add(task, std::nullopt);
     if (added) co_return;
     log_.failure("adopted task not written", added.error());

@@ -168,10 +168,22 @@ Task<Result<store::TaskRow>> TaskService::wait_change(TaskId id, std::optional<s
 
 Task<Result<store::Page<store::TaskRow>>> TaskService::list(store::TaskFilter filter,
                                                             store::PageRequest page) {
-  auto work = [filter = std::move(filter), page = std::move(page)](store::ReadTransaction& tx) {
+  auto work = [filter, page = std::move(page)](store::ReadTransaction& tx) {
     return tx.tasks.list(filter, page);
   };
-  co_return co_await database_.read(std::move(work));
+  const auto wanted = filter.state;
+  OUTHAUL_CO_TRY(page_read, co_await database_.read(std::move(work)));
+  // Rows follow a moment later than what everybody else is told. One that has not ended and lives no more has
+  // ended since it was read.
+  for (auto& row : page_read.rows) {
+    const auto task = needs_.board.find(row.id);
+    if (task) row = task->shown();
+    if (task || store::is_final(row.state)) continue;
+    OUTHAUL_CO_TRY(now, co_await load(row.id));
+    row = std::move(now);
+  }
+  std::erase_if(page_read.rows, [wanted](const auto& row) { return wanted && row.state != *wanted; });
+  co_return page_read;
 }
 
 std::vector<Waiting> TaskService::waiting(const TaskId& id) const {

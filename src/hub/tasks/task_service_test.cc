@@ -4,6 +4,7 @@
 
 #include "hub/nodes/node_service.h"
 #include "hub/streams/output_reader.h"
+#include "store/memory_tables.h"
 #include "testing/hub_world.h"
 
 namespace outhaul::hub {
@@ -460,6 +461,50 @@ TEST_F(TaskServiceTest, WhenTheHubDiesBeforeTheRowIsDurable_ThenTheNodesStreamBr
   EXPECT_EQ(row(id).state, store::TaskState::finished);
   EXPECT_EQ(row(id).owner, world.admin().account);
   EXPECT_EQ(node.started(id), 1U);
+}
+
+TEST_F(TaskServiceTest, WhenTheDatabaseFailsWhileATaskIsAdopted_ThenNoRowIsThereBeforeItsOutput) {
+  ScriptNode node(world, world.enrol("alpha"));
+  node.answer = ScriptNode::Answer::accept;
+  ASSERT_TRUE(node.attach());
+  world.start([this]() -> Task<void> {
+    auto order = world.order({"true"});
+    static_cast<void>(co_await tasks().submit(std::move(order)));
+  });
+  testing::run_ready(world.io());
+  const auto id = node.arrivals().at(0).spec.task_id;
+  world.crash();
+  world.boot();
+  world.database().set_fault(ErrorCode::disk_full);
+  node.finish(id);
+  ASSERT_TRUE(node.attach());
+  world.pass(2500ms);
+
+  world.database().set_fault(std::nullopt);
+  const auto stored = [&] { return world.tables().tasks.find(id); };
+  for (int i = 0; i < 2000 && stored() == nullptr; ++i) world.pass(1ms);
+
+  ASSERT_NE(stored(), nullptr);
+  EXPECT_EQ(stored()->state, store::TaskState::finished);
+  EXPECT_NE(world.tables().streams.find(stored()->stream), nullptr);
+}
+
+TEST_F(TaskServiceTest, WhenAnEndIsNotInItsRowYet_ThenTheListShowsItLikeEverybodyElse) {
+  ScriptNode node(world, world.enrol("alpha"));
+  node.answer = ScriptNode::Answer::accept;
+  ASSERT_TRUE(node.attach());
+  const auto made = submit();
+  world.pass(1s);
+  world.database().set_fault(ErrorCode::disk_full);
+  node.finish(made.task);
+  world.pass(1s);
+  ASSERT_EQ(row(made.task).state, store::TaskState::finished);
+
+  const auto listed = world.run(tasks().list({}, {})).value().rows;
+  const store::TaskFilter accepted{.owner = {}, .node = {}, .state = store::TaskState::accepted};
+
+  EXPECT_EQ(listed.at(0).state, store::TaskState::finished);
+  EXPECT_TRUE(world.run(tasks().list(accepted, {})).value().rows.empty());
 }
 
 // proves C4
