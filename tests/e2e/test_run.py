@@ -180,7 +180,7 @@ class Run(DeploymentTest):
 
     def test_interrupt_is_heard_while_nobody_reads_the_output(self):
         run = self.world.popen("run", "--shell", "yes stalled", stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        task = eventually(lambda: self.world.json("task", "list", "--state", "accepted"))[0]["id"]
+        task = eventually(lambda: self.world.json("task", "list", "--state", "running"))[0]["id"]
         # The pipe is full when what can be read at once does not grow any more.
         eventually(lambda: self._waiting_bytes(run.stdout) >= 60000)
         run.send_signal(signal.SIGINT)
@@ -207,7 +207,7 @@ class Run(DeploymentTest):
                                       stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
                 self.assertIn(done.returncode, (141, 0) if "| true" in line else (141,))
                 self.assertEqual(done.stderr, b"")
-        eventually(lambda: not self.world.json("task", "list", "--state", "accepted"), 30, "the task of the first line has ended")
+        eventually(lambda: not any(self.world.json("task", "list", "--state", state) for state in ("accepted", "running")), 30, "the task of the first line has ended")
 
     def test_the_mode_of_shared_descriptors_is_left_alone(self):
         ends = [os.pipe(), os.pipe()]
