@@ -6,7 +6,7 @@ namespace outhaul::cli {
 namespace {
 
 TEST(CheckDuration, WhenTheUnitIsMissing_ThenItSaysHowToWriteIt) {
-  for (const auto* good : {"30s", "1h30m", "250ms"}) EXPECT_TRUE(check_duration(good)) << good;
+  for (const auto* good : {"30s", "1h30m", "250ms", "7d"}) EXPECT_TRUE(check_duration(good)) << good;
   const std::pair<const char*, const char*> rows[] = {
       {"30", "`30` is no time span: write 30s (units"},
       {"", "`` is no time span: write 30s, 5m or 1h30m"},

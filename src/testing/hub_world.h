@@ -51,6 +51,7 @@ class HubWorld {
   // What is durable in it.
   store::MemoryTables& tables() { return storage_.tables(); }
   stream::MemoryDisk& disk();
+  stream::MemoryDiskImage& disk_image() { return image_; }
   ManualClock& clock() { return clock_; }
   Random& random() { return random_; }
 

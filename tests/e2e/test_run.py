@@ -130,10 +130,9 @@ class Run(DeploymentTest):
         task = self.world.ok("run", "--detach", "--shell", "kill -STOP $$").strip()
         running = eventually(lambda: (shown := self.world.task(task))["state"] == "running" and shown, what="it runs")
         self.assertEqual((running["exit_code"], running["signal"]), (None, None), "it has not ended")
-        started = time.monotonic()
         self.world.ok("task", "cancel", task)
         eventually(lambda: self.world.task(task)["state"] == "cancelled", 30, "it is cancelled")
-        self.assertLess(time.monotonic() - started, 8, "before its grace is over")
+        self.assertEqual(self.world.task(task)["signal"], signal.SIGTERM, "not KILL once its grace is over")
 
     def test_an_interrupt_before_the_answer_cancels_too(self):
         for after_ms in range(0, 60, 6):

@@ -23,6 +23,15 @@ class TaskServiceTest : public ::testing::Test {
   store::TaskRow ended(const TaskId& id) {
     return world.run(tasks().wait_ended(id, world.clock().now() + 10min)).value();
   }
+  // Sent before its row is durable: after a crash now, the node alone knows of it.
+  TaskId send_unsaved(ScriptNode& node) {
+    world.start([this]() -> Task<void> {
+      auto order = world.order({"true"});
+      static_cast<void>(co_await tasks().submit(std::move(order)));
+    });
+    testing::run_ready(world.io());
+    return node.arrivals().at(0).spec.task_id;
+  }
   ErrorCode refusal(TaskOrder order) { return world.run(tasks().submit(std::move(order))).error().code(); }
 
   HubWorld world;
@@ -442,14 +451,8 @@ TEST_F(TaskServiceTest, WhenTheHubDiesBeforeTheRowIsDurable_ThenTheNodesStreamBr
   ScriptNode node(world, world.enrol("alpha"));
   node.answer = ScriptNode::Answer::accept;
   ASSERT_TRUE(node.attach());
-  // Nothing but the commit needs time here.
-  world.start([this]() -> Task<void> {
-    auto order = world.order({"true"});
-    static_cast<void>(co_await tasks().submit(std::move(order)));
-  });
-  testing::run_ready(world.io());
+  const auto id = send_unsaved(node);
   ASSERT_EQ(node.arrivals().size(), 1U);
-  const auto id = node.arrivals()[0].spec.task_id;
   world.crash();
   world.boot();
   ASSERT_EQ(world.run(tasks().load(id)).error().code(), ErrorCode::not_found);
@@ -463,16 +466,23 @@ TEST_F(TaskServiceTest, WhenTheHubDiesBeforeTheRowIsDurable_ThenTheNodesStreamBr
   EXPECT_EQ(node.started(id), 1U);
 }
 
+TEST_F(TaskServiceTest, WhenTheDiskOfTheHubIsFull_ThenNoTaskIsTakenUntilThereIsRoom) {
+  ScriptNode node(world, world.enrol("alpha"));
+  ASSERT_TRUE(node.attach());
+  const auto whole = std::exchange(world.disk_image().capacity, world.disk_image().used_bytes() + 1024);
+
+  EXPECT_EQ(refusal(world.order({"true"})), ErrorCode::disk_full);
+  EXPECT_TRUE(node.arrivals().empty());
+  world.disk_image().capacity = whole;
+
+  EXPECT_EQ(ended(submit().task).state, store::TaskState::finished);
+}
+
 TEST_F(TaskServiceTest, WhenTheDatabaseFailsWhileATaskIsAdopted_ThenNoRowIsThereBeforeItsOutput) {
   ScriptNode node(world, world.enrol("alpha"));
   node.answer = ScriptNode::Answer::accept;
   ASSERT_TRUE(node.attach());
-  world.start([this]() -> Task<void> {
-    auto order = world.order({"true"});
-    static_cast<void>(co_await tasks().submit(std::move(order)));
-  });
-  testing::run_ready(world.io());
-  const auto id = node.arrivals().at(0).spec.task_id;
+  const auto id = send_unsaved(node);
   world.crash();
   world.boot();
   world.database().set_fault(ErrorCode::disk_full);
