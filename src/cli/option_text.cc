@@ -29,7 +29,7 @@ Result<void> check_duration(const std::string& text) {
   const bool lacks_unit = !text.empty() && text.find_first_not_of(digits) == text.npos;
   const auto meant = lacks_unit ? text + "s" : std::string("30s, 5m or 1h30m");
   return fail(ErrorCode::invalid,
-              fmt::format("`{}` is no time span: write {} (units: ms, s, m, h)", shown(text), meant));
+              fmt::format("`{}` is no time span: write {} (units: ms, s, m, h, d)", shown(text), meant));
 }
 
 Result<void> check_offset(const std::string& text) {

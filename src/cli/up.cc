@@ -25,7 +25,7 @@ namespace {
 
 constexpr auto start_limit = std::chrono::seconds(30);
 // The node of an `up` that was killed holds its directory while it drains.
-constexpr auto attach_limit = std::chrono::seconds(90);
+constexpr auto earlier_node_limit = std::chrono::seconds(90);
 constexpr auto poll_pause = std::chrono::milliseconds(20);
 constexpr auto drain_limit = std::chrono::seconds(35);
 constexpr auto hub_stop_limit = std::chrono::seconds(10);
@@ -142,7 +142,7 @@ Result<void> Up::check_unused() const {
 // The node of an `up` that was killed drains: it dials a hub that is gone, and nobody else can use its
 // directory.
 Task<Result<void>> Up::await_earlier_node() {
-  const auto deadline = cli_.clock.now() + attach_limit;
+  const auto deadline = cli_.clock.now() + earlier_node_limit;
   for (bool is_first = true;; is_first = false) {
     const auto held = crypto::DataDirectory::open(node_data(), crypto::DataOwner::node);
     if (held || held.error().code() != ErrorCode::data_locked) co_return Result<void>();
@@ -259,7 +259,7 @@ Task<Result<Secret>> Up::enrolment_token(Api& api) {
 }
 
 Task<Result<void>> Up::wait_attached(Api& api) {
-  const auto deadline = cli_.clock.now() + attach_limit;
+  const auto deadline = cli_.clock.now() + start_limit;
   for (;;) {
     const auto nodes = co_await api.list("/api/v1/nodes");
     if (nodes) {

@@ -16,9 +16,9 @@ struct HubSettings {
   std::chrono::nanoseconds term_grace = std::chrono::seconds(10);
   std::chrono::nanoseconds drain_limit = std::chrono::seconds(30);
   std::chrono::nanoseconds enrolment_token_lifetime = std::chrono::hours(1);
-  bool journal_must_exist = false;  // the data directory was made with one: none is made instead of it
   // A node that stays away for longer has taken with it what it had accepted.
   std::chrono::nanoseconds lost_after = std::chrono::hours(24 * 7);
+  bool journal_must_exist = false;       // the data directory was made with one: none is made instead of it
   std::size_t max_live_tasks = 100'000;  // not yet ended; beyond it a submit is `exhausted`
 };
 

@@ -9,14 +9,11 @@
 namespace outhaul::hub {
 namespace {
 
-// What a list shows of the end; the rest of a result stands in the task alone.
-void write_program_end(http::JsonWriter& json, const store::TaskRow& row) {
-  wire::TaskEnd end = wire::Failed{};  // neither code nor signal
-  // Nothing at all would be read as a program that exited with 0.
-  if (!row.result.empty()) {
-    if (auto result = wire::parse_task_result(row.result)) end = std::move(result->end);
-  }
-  wire::write_program_end(json, end);
+// The node's word, or the hub's own where there is none. Nothing at all would be read as an exit with 0.
+wire::TaskResult result_told(const store::TaskRow& row) {
+  if (row.result.empty()) return result_of(row);
+  const auto result = wire::parse_task_result(row.result);
+  return result ? *result : result_of(row);
 }
 
 void write_common(http::JsonWriter& json, const TaskFacts& facts) {
@@ -26,7 +23,7 @@ void write_common(http::JsonWriter& json, const TaskFacts& facts) {
       .field("state", store::name_of(row.state));
   json.field("summary", row.action_summary);
   write_text_or_null(json, "error_code", row.error_code);
-  write_program_end(json, row);
+  wire::write_program_end(json, result_told(row).end);
   write_text_or_null(json, "node_id", row.node.text());
   write_text_or_null(json, "node_name", facts.node_name);
   json.field("stream_id", row.stream.text());
@@ -89,9 +86,8 @@ void write_task(http::JsonWriter& json, const TaskFacts& facts) {
   write_spec(json, facts.row);
   write_waiting(json, facts.waiting);
   if (store::is_final(facts.row.state)) {
-    const auto result = wire::parse_task_result(facts.row.result);
     json.key("result");
-    wire::write_task_result(json, facts.row.result.empty() || !result ? result_of(facts.row) : *result);
+    wire::write_task_result(json, result_told(facts.row));
   } else {
     json.key("result").null();
   }

@@ -27,10 +27,9 @@ Task<void> AbsenceWatch::run() {
       if (!has_given_up(record)) continue;
       log_.warn("tasks of an absent node are lost",
                 {{"node", id.text()}, {"tasks", needs_.board.live_on(id)}});
-      const Error evidence(ErrorCode::task_lost, "its node has stayed away for longer than `lost_after`");
-      needs_.dispatcher.lose_all(id, Error(evidence)
-                                         .with("lost_after", duration_text(limit))
-                                         .with("last_seen", time_text(record.last_seen_at)));
+      Error evidence(ErrorCode::task_lost, "its node has stayed away for longer than `lost_after`");
+      evidence = std::move(evidence).with("lost_after", duration_text(limit));
+      needs_.dispatcher.lose_all(id, std::move(evidence).with("last_seen", time_text(record.last_seen_at)));
     }
   }
 }

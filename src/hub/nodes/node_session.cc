@@ -56,9 +56,7 @@ void NodeSession::on_control(const v1::Control& message) {
 void NodeSession::note_running(const std::string& task_id) {
   const auto id = TaskId::parse(task_id);
   const auto task = id ? needs_.board.find(*id) : nullptr;
-  // A queued task is not on the node, whatever it says.
-  if (task && task->is_on_node() && task->row.node == node())
-    needs_.streams.courier.note_running(task, *this);
+  if (task) needs_.streams.courier.note_running(task, *this);
 }
 
 // What the node holds of a task's input need not be held here. Anything else it claims is ignored: it

@@ -41,7 +41,7 @@ class Courier {
   void send_again(const LiveTaskPtr& task, NodeLink& link);
   // The node is known to hold the task durably: it answered, it named it, or it opened its stream.
   void note_accepted(const LiveTaskPtr& task, NodeLink& link);
-  // The node says that the program runs.
+  // The node says that the program runs. Of a task that is not on it that changes nothing.
   void note_running(const LiveTaskPtr& task, NodeLink& link);
   // What a node that holds the task needs of us again after it attached.
   void resume(const LiveTaskPtr& task, NodeLink& link);

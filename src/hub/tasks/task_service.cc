@@ -173,12 +173,9 @@ Task<Result<store::Page<store::TaskRow>>> TaskService::list(store::TaskFilter fi
   };
   const auto wanted = filter.state;
   OUTHAUL_CO_TRY(page_read, co_await database_.read(std::move(work)));
-  // Rows follow a moment later than what everybody else is told. One that has not ended and lives no more has
-  // ended since it was read.
+  // Rows follow a moment later than what everybody else is told.
   for (auto& row : page_read.rows) {
-    const auto task = needs_.board.find(row.id);
-    if (task) row = task->shown();
-    if (task || store::is_final(row.state)) continue;
+    if (store::is_final(row.state)) continue;
     OUTHAUL_CO_TRY(now, co_await load(row.id));
     row = std::move(now);
   }

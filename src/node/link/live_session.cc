@@ -1,7 +1,5 @@
 #include "node/link/live_session.h"
 
-#include <algorithm>
-
 namespace outhaul::node {
 namespace {
 
