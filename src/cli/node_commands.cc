@@ -1,4 +1,4 @@
-// outhaul node list|show|drain|remove|token
+// outhaul node list|show|drain|rotate|remove|token
 
 #include <cstdio>
 #include <memory>
@@ -77,6 +77,10 @@ Task<int> drain_node(Cli& cli, Options options) {
     std::fputs((drain_sentence(*node) + "\n").c_str(), stdout);
   }
   co_return exit_code::done;
+}
+
+Task<int> rotate_node(Cli& cli, Options options) {
+  return send_and_show(cli, http::Method::post, node_target(options) + "/rotate", {});
 }
 
 Task<int> remove_node(Cli& cli, Options options) {
@@ -174,6 +178,13 @@ void add_node_commands(CLI::App& app, Invocation& invocation) {
   drain->add_flag("--undo", options->undo, "Give it tasks again");
   drain->callback([&invocation, options] {
     invocation.action = [options](Cli& cli) { return drain_node(cli, options); };
+  });
+
+  auto* rotate =
+      add_with_node(*group, "rotate", "Make the node take a new key; older ones are refused from then on",
+                    options, invocation);
+  rotate->callback([&invocation, options] {
+    invocation.action = [options](Cli& cli) { return rotate_node(cli, options); };
   });
 
   auto* remove = add_with_node(*group, "remove", "Remove the node and cut its tunnel", options, invocation);

@@ -87,6 +87,7 @@ class CertificateReader {
     if (!x509) return malformed("certificate: no DER of a certificate, or cut short");
     CertificateReader reader(*x509);
     reader.certificate_.der_ = der;
+    OUTHAUL_CHECK(reader.read_serial());
     OUTHAUL_CHECK(reader.read_times());
     OUTHAUL_CHECK(reader.read_key());
     OUTHAUL_CHECK(reader.read_names());
@@ -96,6 +97,15 @@ class CertificateReader {
 
  private:
   explicit CertificateReader(X509& x509) : x509_(x509) {}
+
+  Result<void> read_serial() {
+    const ASN1_INTEGER* serial = X509_get0_serialNumber(&x509_);
+    if (serial == nullptr || ASN1_STRING_length(serial) <= 0)
+      return malformed("certificate: no serial number");
+    certificate_.serial_ = to_hex({reinterpret_cast<const char*>(ASN1_STRING_get0_data(serial)),
+                                   static_cast<std::size_t>(ASN1_STRING_length(serial))});
+    return {};
+  }
 
   Result<void> read_times() {
     const auto not_before = wall_time_of(X509_get0_notBefore(&x509_));

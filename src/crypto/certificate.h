@@ -41,6 +41,8 @@ class Certificate {
   const Bytes& ed25519_key() const { return ed25519_key_; }
   // The one URI of the subject's alternative names; empty when there is none or more than one.
   const std::string& uri() const { return uri_; }
+  // Lower-case hex, without a leading "0x".
+  const std::string& serial() const { return serial_; }
   WallTime not_before() const { return not_before_; }
   WallTime not_after() const { return not_after_; }
   bool is_expired_at(WallTime now) const { return now > not_after_; }
@@ -55,6 +57,7 @@ class Certificate {
   Bytes spki_;
   Bytes ed25519_key_;
   std::string uri_;
+  std::string serial_;
   WallTime not_before_;
   WallTime not_after_;
   bool is_authority_ = false;

@@ -136,6 +136,8 @@ TEST(Statement, WhenAnyPartOrThePurposeDiffers_ThenTheBytesDiffer) {
   EXPECT_NE(hello, hello_statement("nonces", "pki"));
   EXPECT_NE(hello, hello_statement("nonce", "other"));
   EXPECT_NE(hello, enrolment_statement("nonce", "spki"));
+  EXPECT_NE(hello, renewal_statement("nonce", "spki"));
+  EXPECT_NE(enrolment_statement("nonce", "spki"), renewal_statement("nonce", "spki"));
   EXPECT_EQ(hello, hello_statement("nonce", "spki"));
 }
 

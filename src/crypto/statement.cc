@@ -21,4 +21,8 @@ Bytes enrolment_statement(ByteView token, ByteView request_pem) {
   return statement("application/vnd.outhaul.enrolment.v1", token, request_pem);
 }
 
+Bytes renewal_statement(ByteView certificate_der, ByteView request_pem) {
+  return statement("application/vnd.outhaul.renewal.v1", certificate_der, request_pem);
+}
+
 }  // namespace outhaul::crypto

@@ -18,4 +18,9 @@ Bytes hello_statement(ByteView challenge_nonce, ByteView hub_spki);
 //   request_pem  the certificate request as sent
 Bytes enrolment_statement(ByteView token, ByteView request_pem);
 
+// What the `proof` of a renewal signs: the node asks for exactly this certificate request in place of the
+// certificate that it shows.
+//   certificate_der  the TLS client certificate of the connection that carries the request
+Bytes renewal_statement(ByteView certificate_der, ByteView request_pem);
+
 }  // namespace outhaul::crypto

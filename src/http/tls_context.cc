@@ -180,6 +180,12 @@ Result<void> TlsServerContext::replace_people(const TlsIdentity& identity) {
   return {};
 }
 
+// In place: is_node_side() must know the side of handshakes that are under way. Each has its own copy of the
+// certificate already.
+Result<void> TlsServerContext::replace_node(const TlsIdentity& identity) {
+  return use_identity(sides_->node.get(), identity);
+}
+
 ssl_ctx_st* TlsServerContext::native() const { return sides_->people.get(); }
 bool TlsServerContext::is_node_side(const ssl_ctx_st* used) const { return used == sides_->node.get(); }
 

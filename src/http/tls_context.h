@@ -47,6 +47,7 @@ class TlsServerContext {
   bool is_node_side(const ssl_ctx_st* used) const;
   // For later handshakes; those that stand are not touched.
   Result<void> replace_people(const TlsIdentity& identity);
+  Result<void> replace_node(const TlsIdentity& identity);
 
   TlsServerContext(TlsServerContext&&) noexcept;
   TlsServerContext& operator=(TlsServerContext&&) noexcept;

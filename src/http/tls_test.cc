@@ -359,5 +359,38 @@ TEST_F(TlsTest, WhenThePeoplesCertificateIsReplaced_ThenLaterHandshakesSeeIt) {
   EXPECT_EQ(exchange(**before.client, **before.server, "old one"), "old one");
 }
 
+TEST_F(TlsTest, WhenTheNodeSidesCertificateIsReplaced_ThenLaterHandshakesSeeItAndStandAsNodes) {
+  auto server = server_context();
+  auto client = client_context();
+  ASSERT_TRUE(client.set_identity(node_identity(authority_, {year_2020, decades})));
+  const auto before = handshake(server, client, {node_name, {}});
+
+  ASSERT_TRUE(server.replace_node(server_identity({{node_name}, {}})));
+  const auto after = handshake(server, client, {node_name, {}});
+
+  ASSERT_TRUE(before.client && before.server && after.client && after.server);
+  EXPECT_NE((*before.client)->peer().server_spki_der, (*after.client)->peer().server_spki_der);
+  EXPECT_EQ((*after.client)->peer().server_spki_der, (*after.server)->peer().server_spki_der);
+  EXPECT_TRUE((*after.server)->peer().is_node_side);
+  EXPECT_EQ((*after.server)->peer().certificate_verdict, CertificateVerdict::valid);
+  EXPECT_EQ(exchange(**before.client, **before.server, "old one"), "old one");
+}
+
+// A node that renews shows its new key from the next dial on; what is connected stays.
+TEST_F(TlsTest, WhenAClientsIdentityIsReplaced_ThenLaterHandshakesShowIt) {
+  const auto server = server_context();
+  auto client = client_context();
+  ASSERT_TRUE(client.set_identity(node_identity(authority_, {year_2020, decades})));
+  const auto before = handshake(server, client, {node_name, {}});
+
+  ASSERT_TRUE(client.set_identity(node_identity(authority_, {year_2020, decades})));
+  const auto after = handshake(server, client, {node_name, {}});
+
+  ASSERT_TRUE(before.server && after.server);
+  EXPECT_EQ((*after.server)->peer().certificate_verdict, CertificateVerdict::valid);
+  EXPECT_NE((*before.server)->peer().certificate_der, (*after.server)->peer().certificate_der);
+  EXPECT_EQ(exchange(**before.client, **before.server, "old one"), "old one");
+}
+
 }  // namespace
 }  // namespace outhaul::http

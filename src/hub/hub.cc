@@ -10,6 +10,7 @@
 #include "hub/nodes/node_registry.h"
 #include "hub/nodes/node_service.h"
 #include "hub/nodes/node_session.h"
+#include "hub/nodes/renewal.h"
 #include "hub/streams/hub_streams.h"
 #include "hub/streams/output_reader.h"
 #include "hub/streams/stdin_inlet.h"
@@ -51,7 +52,8 @@ struct Hub::Parts {
   TaskService tasks{
       ports, {settings, registry, board, rows, ender, dispatcher, courier, stdin_inlet, streams.store()}};
   NodeGate gate{ports, {keys, signer, registry, streams.store()}};
-  NodeService nodes{ports, {settings, keys, registry, gate, dispatcher, session_needs()}};
+  RenewalService renewal{ports, settings, keys, registry};
+  NodeService nodes{ports, {settings, keys, registry, gate, dispatcher, renewal, session_needs()}};
   AbsenceWatch absence{ports, {settings, registry, board, dispatcher}};
   EnrolmentService enrolment{ports, settings, keys, registry};
   Admission admission{ports.executor, ports.clock, ports.database};
@@ -122,6 +124,7 @@ Task<void> Hub::join() {
 AccountService& Hub::accounts() { return parts_->accounts; }
 Admission& Hub::admission() { return parts_->admission; }
 EnrolmentService& Hub::enrolment() { return parts_->enrolment; }
+RenewalService& Hub::renewal() { return parts_->renewal; }
 NodeService& Hub::nodes() { return parts_->nodes; }
 TaskService& Hub::tasks() { return parts_->tasks; }
 StreamSources Hub::stream_sources() {

@@ -25,6 +25,7 @@ class AccountService;
 class Admission;
 class EnrolmentService;
 class NodeService;
+class RenewalService;
 class TaskService;
 struct StreamSources;
 
@@ -59,6 +60,7 @@ class Hub {
   Admission& admission();
   EnrolmentService& enrolment();
   NodeService& nodes();
+  RenewalService& renewal();
   TaskService& tasks();
   // For an OutputReader.
   StreamSources stream_sources();

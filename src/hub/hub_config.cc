@@ -35,6 +35,7 @@ void read_limits(config::ConfigReader& reader, HubSettings& settings) {
   reader.read_duration("term_grace", settings.term_grace, {0s, 10min});
   reader.read_duration("drain_limit", settings.drain_limit, {0s, 1h});
   reader.read_duration("enrolment_token_lifetime", settings.enrolment_token_lifetime, {1min, 24h * 30});
+  reader.read_duration("node_certificate_lifetime", settings.node_certificate_lifetime, {10s, 24h * 90});
   reader.read_duration("lost_after", settings.lost_after, {1min, 24h * 365});
   reader.read_count("max_live_tasks", settings.max_live_tasks, 1, 1'000'000);
   if (settings.dead_after < 2 * settings.heartbeat_interval) {

@@ -20,8 +20,6 @@ constexpr std::string_view authority_key_file = "ca.key";
 constexpr std::string_view authority_file = "ca.pem";
 constexpr std::string_view signing_key_file = "signing.key";
 constexpr std::size_t max_file_bytes = 64U << 10U;
-// Longer than any process lives; a certificate is made anew at each start.
-constexpr std::chrono::hours server_certificate_lifetime{24 * 800};
 
 bool is_address(const std::string& name) {
   std::array<unsigned char, sizeof(in6_addr)> address{};
@@ -43,12 +41,12 @@ void drop_repeats(std::vector<std::string>& names) {
   names.erase(std::ranges::unique(names).begin(), names.end());
 }
 
-Result<ServerIdentity> issue(const HubIdentity& identity, const crypto::ServerNames& names, WallTime now,
-                             Random& random) {
+Result<ServerIdentity> issue(const crypto::CertificateAuthority& authority, const crypto::ServerNames& names,
+                             WallTime now, Random& random) {
   OUTHAUL_TRY(key, crypto::TlsKey::generate());
   const crypto::Validity validity{now, server_certificate_lifetime};
-  OUTHAUL_TRY(certificate, identity.authority.issue_server(key.spki(), names, validity, random));
-  return ServerIdentity{certificate.pem() + identity.authority.certificate().pem(), key.pem()};
+  OUTHAUL_TRY(certificate, authority.issue_server(key.spki(), names, validity, random));
+  return ServerIdentity{certificate.pem() + authority.certificate().pem(), key.pem()};
 }
 
 Result<void> check_empty(const crypto::DataDirectory& data) {
@@ -152,18 +150,20 @@ Result<HubIdentity> load_identity(const crypto::DataDirectory& data) {
 
 std::string node_side_name(const std::string& deployment) { return "node." + deployment; }
 
-Result<ServerIdentity> issue_node_side(const HubIdentity& identity, WallTime now, Random& random) {
-  return issue(identity, {.dns = {node_side_name(identity.deployment)}, .ips = {}}, now, random);
+Result<ServerIdentity> issue_node_side(const crypto::CertificateAuthority& authority,
+                                       const std::string& deployment, WallTime now, Random& random) {
+  return issue(authority, {.dns = {node_side_name(deployment)}, .ips = {}}, now, random);
 }
 
-Result<ServerIdentity> issue_people_side(const HubIdentity& identity, const std::vector<std::string>& more,
-                                         WallTime now, Random& random) {
-  crypto::ServerNames names{.dns = {identity.deployment, "localhost"}, .ips = {"127.0.0.1", "::1"}};
-  add_host_name(names);
-  for (const auto& name : more) (is_address(name) ? names.ips : names.dns).push_back(name);
-  drop_repeats(names.dns);
-  drop_repeats(names.ips);
-  return issue(identity, names, now, random);
+Result<ServerIdentity> issue_people_side(const crypto::CertificateAuthority& authority,
+                                         const std::vector<std::string>& names, WallTime now,
+                                         Random& random) {
+  crypto::ServerNames all{.dns = {"localhost"}, .ips = {"127.0.0.1", "::1"}};
+  add_host_name(all);
+  for (const auto& name : names) (is_address(name) ? all.ips : all.dns).push_back(name);
+  drop_repeats(all.dns);
+  drop_repeats(all.ips);
+  return issue(authority, all, now, random);
 }
 
 }  // namespace outhaul::hub

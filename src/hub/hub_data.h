@@ -54,10 +54,13 @@ Result<HubIdentity> load_identity(const crypto::DataDirectory& data);
 
 // "node.<deployment>": the name that nodes ask for by SNI.
 std::string node_side_name(const std::string& deployment);
-// Certificates are made at each start; only the authority's key is kept.
-Result<ServerIdentity> issue_node_side(const HubIdentity& identity, WallTime now, Random& random);
-// For the deployment, this machine's names, and `more` (DNS names and addresses).
-Result<ServerIdentity> issue_people_side(const HubIdentity& identity, const std::vector<std::string>& more,
-                                         WallTime now, Random& random);
+// Certificates are made at each start, and again while the hub serves (server_certificates.h); only the
+// authority's key is kept.
+inline constexpr std::chrono::hours server_certificate_lifetime{24 * 30};
+Result<ServerIdentity> issue_node_side(const crypto::CertificateAuthority& authority,
+                                       const std::string& deployment, WallTime now, Random& random);
+// For `names` (the deployment, other DNS names, addresses) and for this machine's own.
+Result<ServerIdentity> issue_people_side(const crypto::CertificateAuthority& authority,
+                                         const std::vector<std::string>& names, WallTime now, Random& random);
 
 }  // namespace outhaul::hub

@@ -128,8 +128,10 @@ TEST_F(HubDataTest, WhenTheDeploymentIsNoDnsName_ThenNothingIsMade) {
 // proves A3
 TEST_F(HubDataTest, WhenServerCertificatesAreIssued_ThenTheyChainToTheAuthority) {
   const auto identity = make().value();
-  const auto node = issue_node_side(identity, now, random).value();
-  const auto people = issue_people_side(identity, {"hub.example.org", "192.0.2.7"}, now, random).value();
+  const auto node = issue_node_side(identity.authority, identity.deployment, now, random).value();
+  const auto people = issue_people_side(identity.authority,
+                                        {identity.deployment, "hub.example.org", "192.0.2.7"}, now, random)
+                          .value();
   for (const auto* side : {&node, &people}) {
     const auto chain = crypto::Certificate::parse_pem_bundle(side->chain_pem).value();
 

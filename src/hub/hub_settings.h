@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string>
 
+#include "crypto/certificate_authority.h"
+
 namespace outhaul::hub {
 
 struct HubSettings {
@@ -16,10 +18,16 @@ struct HubSettings {
   std::chrono::nanoseconds term_grace = std::chrono::seconds(10);
   std::chrono::nanoseconds drain_limit = std::chrono::seconds(30);
   std::chrono::nanoseconds enrolment_token_lifetime = std::chrono::hours(1);
+  std::chrono::nanoseconds node_certificate_lifetime = crypto::node_certificate_lifetime;
   // A node that stays away for longer has taken with it what it had accepted.
   std::chrono::nanoseconds lost_after = std::chrono::hours(24 * 7);
   bool journal_must_exist = false;       // the data directory was made with one: none is made instead of it
   std::size_t max_live_tasks = 100'000;  // not yet ended; beyond it a submit is `exhausted`
 };
+
+// Certificates name whole seconds.
+inline std::chrono::seconds certificate_lifetime(const HubSettings& settings) {
+  return std::chrono::duration_cast<std::chrono::seconds>(settings.node_certificate_lifetime);
+}
 
 }  // namespace outhaul::hub

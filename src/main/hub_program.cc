@@ -14,6 +14,7 @@
 #include "base/assert.h"
 #include "base/remedy.h"
 #include "base/system_clock.h"
+#include "base/task_group.h"
 #include "base/within.h"
 #include "crypto/data_files.h"
 #include "crypto/system_random.h"
@@ -24,6 +25,7 @@
 #include "hub/hub.h"
 #include "hub/hub_config.h"
 #include "hub/hub_data.h"
+#include "hub/server_certificates.h"
 #include "main/exit_status.h"
 #include "main/hub_parts.h"
 #include "main/log_sinks.h"
@@ -109,7 +111,7 @@ class HubProcess {
 
   Result<void> open(hub::HubIdentity identity);
   Result<void> make_tls(const hub::HubIdentity& identity);
-  Result<http::TlsIdentity> people_side(const hub::HubIdentity& identity);
+  Result<http::TlsIdentity> read_operators_certificate() const;
   Task<Result<void>> serve();
   Result<http::ListenAddress> listen();
   Result<void> announce(const http::ListenAddress& address);
@@ -127,6 +129,7 @@ class HubProcess {
   std::unique_ptr<store::Database> database_;
   std::optional<stream::FileDisk> disk_;
   std::optional<hub::Hub> hub_;
+  std::optional<hub::ServerCertificates> certificates_;
   std::optional<http::TlsServerContext> tls_;
   std::optional<http::Router> router_;
   std::optional<http::Server> server_;
@@ -162,28 +165,21 @@ Result<void> HubProcess::open(hub::HubIdentity identity) {
 }
 
 Result<void> HubProcess::make_tls(const hub::HubIdentity& identity) {
-  OUTHAUL_TRY(people, people_side(identity));
-  OUTHAUL_TRY(node, hub::issue_node_side(identity, clock_.wall_now(), random_));
-  http::TlsServerContext::Settings settings;
-  settings.people = std::move(people);
-  settings.node = {std::move(node.chain_pem), std::move(node.key_pem)};
-  settings.node_name = hub::node_side_name(identity.deployment);
-  settings.node_ca_pem = identity.authority.certificate().pem();
-  OUTHAUL_TRY(tls, http::TlsServerContext::make(settings));
+  hub::ServerCertificates::Settings settings;
+  settings.deployment = identity.deployment;
+  settings.more_names = config_.server_names;
+  if (!config_.certificate_file.empty()) settings.people = [this] { return read_operators_certificate(); };
+  certificates_.emplace(hub::ServerCertificates::Ports{clock_, random_, log_}, std::move(settings));
+  OUTHAUL_TRY(tls, certificates_->make(identity.authority));
   tls_.emplace(std::move(tls));
   return {};
 }
 
-// The operator's certificate when the configuration names one, else one of our own authority.
-Result<http::TlsIdentity> HubProcess::people_side(const hub::HubIdentity& identity) {
+Result<http::TlsIdentity> HubProcess::read_operators_certificate() const {
   constexpr std::size_t max_pem_bytes = 256U << 10U;
-  if (!config_.certificate_file.empty()) {
-    OUTHAUL_TRY(chain, crypto::read_trusted_file(config_.certificate_file, max_pem_bytes));
-    OUTHAUL_TRY(key, crypto::read_private_file(config_.key_file, max_pem_bytes));
-    return http::TlsIdentity{std::move(chain), std::move(key)};
-  }
-  OUTHAUL_TRY(issued, hub::issue_people_side(identity, config_.server_names, clock_.wall_now(), random_));
-  return http::TlsIdentity{std::move(issued.chain_pem), std::move(issued.key_pem)};
+  OUTHAUL_TRY(chain, crypto::read_trusted_file(config_.certificate_file, max_pem_bytes));
+  OUTHAUL_TRY(key, crypto::read_private_file(config_.key_file, max_pem_bytes));
+  return http::TlsIdentity{std::move(chain), std::move(key)};
 }
 
 Result<void> HubProcess::run() { return run_on_loop(io_, serve()); }
@@ -195,6 +191,8 @@ Task<Result<void>> HubProcess::serve() {
     const auto address = listen();
     started = address ? announce(*address) : Result<void>(fail(address.error()));
   }
+  TaskGroup upkeep(io_.get_executor());
+  upkeep.spawn([this] { return certificates_->keep_fresh(*tls_, hub_->keys().authority); });
   using namespace asio::experimental::awaitable_operators;  // NOLINT: the operators are the interface
   if (started) {
     const auto fate = co_await (signals.wait() || hub_->wait_failed());
@@ -211,6 +209,8 @@ Task<Result<void>> HubProcess::serve() {
     static_cast<void>(co_await (drain() || signals.wait()));
   }
   co_await server_->close();
+  upkeep.cancel();
+  co_await upkeep.join();
   co_await hub_->join();
   if (!options_.ready_file.empty()) ::unlink(options_.ready_file.c_str());
   co_return started;

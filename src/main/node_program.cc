@@ -24,6 +24,7 @@
 #include "main/stream_directory.h"
 #include "main/websocket_dialer.h"
 #include "node/enrolment/enrol.h"
+#include "node/enrolment/https_renewal.h"
 #include "node/node.h"
 #include "node/node_config.h"
 #include "sandbox/launcher_client.h"
@@ -99,6 +100,7 @@ class NodeProcess {
   asio::io_context io_{1};
   std::optional<http::TlsClientContext> tls_;
   std::optional<WebSocketDialer> dialer_;
+  std::optional<node::HttpsRenewal> renewal_;
   std::optional<stream::FileDisk> disk_;
   std::optional<sandbox::LauncherClient> launcher_;
   std::optional<node::Node> node_;
@@ -145,7 +147,7 @@ Result<void> NodeProcess::prepare() {
 Result<void> NodeProcess::make_dialer() {
   const auto& enrolment = identity_.enrolment();
   OUTHAUL_TRY(tls, http::TlsClientContext::trusting(enrolment.ca_pem));
-  const http::TlsIdentity shown{enrolment.chain_pem, identity_.tls_key_pem()};
+  const http::TlsIdentity shown{identity_.chain_pem(), identity_.tls_key_pem()};
   OUTHAUL_CHECK(tls.set_identity(shown));
   tls_.emplace(std::move(tls));
   std::string address = enrolment.hub;
@@ -153,6 +155,7 @@ Result<void> NodeProcess::make_dialer() {
   if (!options_.hub.empty()) address = options_.hub;
   OUTHAUL_TRY(url, http::parse_url(address));
   dialer_.emplace(clock_, random_, *tls_, url, "node." + enrolment.deployment);
+  renewal_.emplace(node::HttpsRenewal::Ports{clock_, data_, identity_, *tls_}, url);
   return {};
 }
 
@@ -163,7 +166,8 @@ void NodeProcess::make_node() {
       sandbox::LauncherSettings{.directory = data_.path(),
                                 .program = launcher_program(),
                                 .on_answering = [this](bool answers) { note_launcher(answers); }});
-  const node::NodePorts ports{io_.get_executor(), clock_, random_, *disk_, *dialer_, *launcher_, log_};
+  const node::NodePorts ports{io_.get_executor(), clock_,     random_, *disk_,
+                              *dialer_,           *launcher_, log_,    &*renewal_};
   node::NodeSelf self{identity_.enrolment().node, identity_.enrolment().deployment, &identity_,
                       identity_.hub_keys()};
   node_.emplace(ports, std::move(self), config_.settings, read_node_facts());
@@ -187,6 +191,9 @@ Result<void> NodeProcess::run() {
 }
 
 Task<void> NodeProcess::live() {
+  if (identity_.damage()) {
+    log_.failure("the renewed certificate is damaged; going on with the enrolled one", *identity_.damage());
+  }
   if (config_.settings.isolation.empty()) {
     log_.warn("no task can run here: node.yaml allows no isolation level",
               {{"remedy", "write `isolation: [trusted]` to run tasks without a sandbox"}});

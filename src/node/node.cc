@@ -4,6 +4,7 @@
 #include "base/event.h"
 #include "base/task_group.h"
 #include "base/within.h"
+#include "node/enrolment/renewal_keeper.h"
 #include "node/link/link.h"
 #include "node/tasks/last_word.h"
 #include "node/tasks/node_rules.h"
@@ -64,6 +65,7 @@ struct Node::Parts final : StreamFollower {
   TaskLedger ledger;
   std::unique_ptr<stream::Journal> journal;
   std::unique_ptr<TaskRunner> runner;
+  std::optional<RenewalKeeper> keeper;
   std::unique_ptr<Link> link;
   TaskGroup group;
 };
@@ -88,6 +90,10 @@ Node::Parts::Parts(const NodePorts& given, NodeSelf given_self, NodeSettings giv
       ledger(gate),
       group(ports.executor) {
   gate.trust(std::move(self.hub_keys));
+  if (ports.renewal != nullptr) {
+    const RenewalKeeper::Ports keeping{ports.executor, ports.clock, ports.log, *ports.renewal};
+    keeper.emplace(keeping, self.node.text());
+  }
 }
 
 Task<Result<void>> Node::Parts::open_journal() {
@@ -140,8 +146,18 @@ Link::Ports Node::Parts::make_link_ports() {
                              ledger,
                              *runner,
                              [this] { return make_load(); },
+                             [this] {
+                               if (keeper) keeper->hasten();
+                             },
                              [this](bool wanted) { hub_wants_drain = wanted; }};
-  return {std::move(session), ports.dialer, ports.random, *self.signer, [this] { return make_hello(); }};
+  return {std::move(session),
+          ports.dialer,
+          ports.random,
+          *self.signer,
+          [this] { return make_hello(); },
+          [this](const Error& reason) {
+            if (keeper) keeper->note_refusal(reason);
+          }};
 }
 
 v1::Hello Node::Parts::make_hello() const {
@@ -235,6 +251,7 @@ Task<Result<void>> Node::start() {
 Task<Result<void>> Node::run() {
   Parts& parts = *parts_;
   parts.group.spawn([&parts] { return parts.keep_attached(); });
+  if (parts.keeper) parts.group.spawn([&parts] { return parts.keeper->run(); });
   co_await parts.ended.wait();
   if (parts.fatal) co_return std::unexpected(*parts.fatal);
   co_return Result<void>();

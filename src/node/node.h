@@ -22,6 +22,7 @@ class ProcessLauncher;
 namespace outhaul::node {
 
 class CarrierDialer;
+class CertificateRenewal;
 
 // What the node needs of the world. All outlive the node.
 struct NodePorts {
@@ -32,6 +33,7 @@ struct NodePorts {
   CarrierDialer& dialer;
   sandbox::ProcessLauncher& launcher;
   const Log& log;
+  CertificateRenewal* renewal = nullptr;  // null: the certificates are somebody else's business
 };
 
 // What becomes of the programs that still run when the drain's limit is over.

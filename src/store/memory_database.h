@@ -20,6 +20,7 @@ class MemoryStorage {
   MemoryStorage(const std::string& deployment, WallTime created_at);
   ~MemoryStorage();
   MemoryTables& tables() { return *tables_; }
+  const MemoryTables& tables() const { return *tables_; }
 
  private:
   std::unique_ptr<MemoryTables> tables_;

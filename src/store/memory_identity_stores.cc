@@ -54,6 +54,15 @@ Result<void> MemoryNodeStore::set_certificate(const NodeId& id, const NodeCertif
   return {};
 }
 
+Result<void> MemoryNodeStore::set_rotation(const NodeId& id, const NodeRotation& rotation) {
+  const auto* node = nodes_.find(id);
+  if (node == nullptr) return no_such_row("node");
+  NodeRow changed = *node;
+  changed.rotation = rotation;
+  nodes_.put(id, std::move(changed));
+  return {};
+}
+
 Result<void> MemoryNodeStore::note_seen(const NodeId& id, const NodeSighting& sighting) {
   const auto* node = nodes_.find(id);
   if (node == nullptr) return no_such_row("node");

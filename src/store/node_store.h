@@ -31,6 +31,15 @@ struct NodeCertificate {
   bool operator==(const NodeCertificate&) const = default;
 };
 
+// That a node's TLS keys may be in other hands was reported: the next certificate that it is given makes all
+// before it worthless.
+struct NodeRotation {
+  WallTime requested_at;       // zero: nothing is due
+  WallTime certificates_from;  // what was issued before is refused, but for the newest certificate
+  bool is_pending() const { return requested_at != WallTime(); }
+  bool operator==(const NodeRotation&) const = default;
+};
+
 // What a session said when it attached.
 struct NodeSighting {
   WallTime seen_at;
@@ -60,6 +69,7 @@ struct NodeRow {
   Bytes signing_key;  // Ed25519 public key, 32 bytes
   NodeSighting last_seen;
   NodeCounters counters;
+  NodeRotation rotation;
   bool operator==(const NodeRow&) const = default;
 };
 
@@ -81,6 +91,7 @@ class NodeStore : public NodeReader {
   // `removed` is final: leaving it is `node_removed`.
   virtual Result<void> set_state(const NodeId& id, NodeState state) = 0;
   virtual Result<void> set_certificate(const NodeId& id, const NodeCertificate& certificate) = 0;
+  virtual Result<void> set_rotation(const NodeId& id, const NodeRotation& rotation) = 0;
   virtual Result<void> note_seen(const NodeId& id, const NodeSighting& sighting) = 0;
   // Adds `increments` to the totals.
   virtual Result<void> count(const NodeId& id, const NodeCounters& increments) = 0;

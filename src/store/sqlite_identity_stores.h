@@ -16,6 +16,7 @@ class SqliteNodeStore final : public NodeStore {
   Result<void> add(const NodeRow& node) override;
   Result<void> set_state(const NodeId& id, NodeState state) override;
   Result<void> set_certificate(const NodeId& id, const NodeCertificate& certificate) override;
+  Result<void> set_rotation(const NodeId& id, const NodeRotation& rotation) override;
   Result<void> note_seen(const NodeId& id, const NodeSighting& sighting) override;
   Result<void> count(const NodeId& id, const NodeCounters& increments) override;
 

@@ -9,7 +9,7 @@ namespace {
 #define OUTHAUL_NODE_COLUMNS                                                                          \
   "id, name, pool, labels, planes, enrolled_at, state, certificate_fingerprint, certificate_serial, " \
   "certificate_expires_at, signing_key, seen_at, version, manifest, tasks_finished, tasks_failed, "   \
-  "tasks_lost, crashes"
+  "tasks_lost, crashes, rotation_requested_at, certificates_from"
 
 // Counters are below 2^63 in any life of a node.
 std::int64_t column_of(std::uint64_t count) { return static_cast<std::int64_t>(count); }
@@ -40,6 +40,8 @@ NodeRow read_node(SqliteStatement& in) {
   node.last_seen.version = in.text();
   node.last_seen.manifest_json = in.text();
   node.counters = read_counters(in);
+  node.rotation.requested_at = in.time();
+  node.rotation.certificates_from = in.time();
   return node;
 }
 
@@ -88,12 +90,12 @@ Result<void> SqliteNodeStore::insert(const NodeRow& node) {
   const auto& seen = node.last_seen;
   const auto& counters = node.counters;
   OUTHAUL_CHECK(connection_.change(
-      "INSERT INTO nodes (" OUTHAUL_NODE_COLUMNS ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", node.id,
-      node.name, node.pool, column_of(node.labels), column_of(node.planes), node.enrolled_at,
+      "INSERT INTO nodes (" OUTHAUL_NODE_COLUMNS ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+      node.id, node.name, node.pool, column_of(node.labels), column_of(node.planes), node.enrolled_at,
       static_cast<std::int64_t>(node.state), certificate.fingerprint, certificate.serial,
       certificate.expires_at, Blob(node.signing_key), seen.seen_at, seen.version, seen.manifest_json,
       column_of(counters.tasks_finished), column_of(counters.tasks_failed), column_of(counters.tasks_lost),
-      column_of(counters.crashes)));
+      column_of(counters.crashes), node.rotation.requested_at, node.rotation.certificates_from));
   return {};
 }
 
@@ -112,6 +114,12 @@ Result<void> SqliteNodeStore::set_certificate(const NodeId& id, const NodeCertif
       connection_.change("UPDATE nodes SET certificate_fingerprint = ?, certificate_serial = ?, "
                          "certificate_expires_at = ? WHERE id = ?",
                          certificate.fingerprint, certificate.serial, certificate.expires_at, id));
+}
+
+Result<void> SqliteNodeStore::set_rotation(const NodeId& id, const NodeRotation& rotation) {
+  return expect_node(
+      connection_.change("UPDATE nodes SET rotation_requested_at = ?, certificates_from = ? WHERE id = ?",
+                         rotation.requested_at, rotation.certificates_from, id));
 }
 
 Result<void> SqliteNodeStore::note_seen(const NodeId& id, const NodeSighting& sighting) {

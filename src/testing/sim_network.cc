@@ -8,8 +8,12 @@ namespace outhaul::testing {
 class SimDialer final : public node::CarrierDialer {
  public:
   SimDialer(SimNetwork& network, const std::shared_ptr<SimProcess>& process, std::string path,
-            std::string tls_uri)
-      : network_(network), process_(process), path_(std::move(path)), tls_uri_(std::move(tls_uri)) {}
+            std::string tls_uri, SimNetwork::ShowCertificate certificate)
+      : network_(network),
+        process_(process),
+        path_(std::move(path)),
+        tls_uri_(std::move(tls_uri)),
+        certificate_(std::move(certificate)) {}
 
   Task<Result<std::unique_ptr<transport::Carrier>>> dial() override {
     const auto process = process_.lock();
@@ -20,7 +24,9 @@ class SimDialer final : public node::CarrierDialer {
       co_await clock.sleep_for(SimNetwork::dial_limit);
       co_return fail(ErrorCode::deadline_exceeded, "dial: no answer");
     }
-    auto carrier = network_.connect(process, path_, tls_uri_);
+    transport::CarrierPeer self{.tls_uri = tls_uri_, .hub_spki = {}, .address = {}};
+    if (certificate_) self.certificate = certificate_();
+    auto carrier = network_.connect(process, path_, std::move(self));
     if (carrier == nullptr) co_return fail(ErrorCode::unavailable, "dial: connection refused");
     co_return std::move(carrier);
   }
@@ -30,6 +36,7 @@ class SimDialer final : public node::CarrierDialer {
   std::weak_ptr<SimProcess> process_;
   std::string path_;
   std::string tls_uri_;
+  SimNetwork::ShowCertificate certificate_;
 };
 
 SimNetwork::SimNetwork(SimWorld& world, std::uint64_t seed) : world_(world), random_(seed) {}
@@ -40,8 +47,10 @@ void SimNetwork::listen(const std::string& port, const std::shared_ptr<SimProces
 }
 
 std::unique_ptr<node::CarrierDialer> SimNetwork::make_dialer(const std::shared_ptr<SimProcess>& process,
-                                                             std::string path, std::string tls_uri) {
-  return std::make_unique<SimDialer>(*this, process, std::move(path), std::move(tls_uri));
+                                                             std::string path, std::string tls_uri,
+                                                             ShowCertificate certificate) {
+  return std::make_unique<SimDialer>(*this, process, std::move(path), std::move(tls_uri),
+                                     std::move(certificate));
 }
 
 SimPath& SimNetwork::path_of(const std::string& name) {
@@ -56,7 +65,7 @@ void SimNetwork::set_delays(const std::string& path, SimDelays delays) { path_of
 
 std::unique_ptr<transport::Carrier> SimNetwork::connect(const std::shared_ptr<SimProcess>& process,
                                                         const std::string& path_name,
-                                                        const std::string& tls_uri) {
+                                                        transport::CarrierPeer node) {
   auto& path = path_of(path_name);
   const auto found = ports_.find(path.port);
   const auto listener = found == ports_.end() ? nullptr : found->second.process.lock();
@@ -67,8 +76,8 @@ std::unique_ptr<transport::Carrier> SimNetwork::connect(const std::shared_ptr<Si
   std::erase_if(connections_, [](const auto& old) { return old.expired(); });
   connections_.push_back(connection);
   const auto& spki = found->second.spki;
-  transport::CarrierPeer node{
-      .tls_uri = tls_uri, .hub_spki = spki, .address = path_name + ":" + std::to_string(number)};
+  node.hub_spki = spki;
+  node.address = path_name + ":" + std::to_string(number);
   hand_over(connection, found->second, std::move(node));
   transport::CarrierPeer hub{.tls_uri = {}, .hub_spki = spki, .address = path.port};
   return connection->make_end(SimSide::node, process, std::move(hub));

@@ -29,9 +29,12 @@ class SimNetwork {
   // From now on connections to `port` reach `accept`, in the context of `process`, and show `spki`. A dead
   // process refuses them.
   void listen(const std::string& port, const std::shared_ptr<SimProcess>& process, Bytes spki, Accept accept);
-  // How `process` reaches the port that `path` leads to. `tls_uri` is the identity of its certificate.
+  // How `process` reaches the port that `path` leads to. `tls_uri` is the identity of its certificate, of
+  // which `certificate` says more at each dial; it may be empty.
+  using ShowCertificate = std::function<transport::PeerCertificate()>;
   std::unique_ptr<node::CarrierDialer> make_dialer(const std::shared_ptr<SimProcess>& process,
-                                                   std::string path, std::string tls_uri);
+                                                   std::string path, std::string tls_uri,
+                                                   ShowCertificate certificate = {});
   // Where the path leads from now on; at first to "hub". Connections that exist stay.
   void route(const std::string& path, std::string port);
 
@@ -64,7 +67,7 @@ class SimNetwork {
   SimPath& path_of(const std::string& name);
   // Null when nobody listens there.
   std::unique_ptr<transport::Carrier> connect(const std::shared_ptr<SimProcess>& process,
-                                              const std::string& path, const std::string& tls_uri);
+                                              const std::string& path, transport::CarrierPeer node);
   void hand_over(const std::shared_ptr<SimConnection>& connection, const Port& port,
                  transport::CarrierPeer peer);
   std::vector<std::shared_ptr<SimConnection>> connections_of(const std::string& path);

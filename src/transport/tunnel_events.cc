@@ -41,13 +41,9 @@ Result<void> TunnelCore::take_event(wire::ControlArrived event, TunnelHandler& h
     case v1::Control::kHello:
     case v1::Control::kWelcome:
       return fail(ErrorCode::protocol_violation, "a second handshake inside a session");
-    case v1::Control::kCancelTask:
-    case v1::Control::kSetDrain:
-    case v1::Control::kTasksStarted:
-    case v1::Control::kStreamAcks: handler.on_control(message); return {};
     case v1::Control::MESSAGE_NOT_SET: return {};  // said by a newer peer
+    default: handler.on_control(message); return {};
   }
-  return {};
 }
 
 Result<void> TunnelCore::take_heartbeat(const v1::Heartbeat& heartbeat, TunnelHandler& handler) {

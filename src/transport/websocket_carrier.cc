@@ -14,11 +14,12 @@ constexpr std::size_t websocket_key_bytes = 16;
 
 CarrierPeer describe(http::WebSocketRole role, const http::PeerFacts& facts) {
   CarrierPeer peer{.tls_uri = {}, .hub_spki = facts.server_spki_der, .address = facts.address};
-  const bool is_node =
-      role == http::WebSocketRole::server && facts.certificate_verdict == http::CertificateVerdict::valid;
-  if (!is_node) return peer;
+  // Empty for a foreign certificate; one that has ended is told from a stranger's by whoever admits.
+  if (role != http::WebSocketRole::server || facts.certificate_der.empty()) return peer;
   const auto certificate = crypto::Certificate::parse_der(facts.certificate_der);
-  if (certificate) peer.tls_uri = certificate->uri();
+  if (!certificate) return peer;
+  peer.tls_uri = certificate->uri();
+  peer.certificate = describe_peer_certificate(*certificate);
   return peer;
 }
 

@@ -112,12 +112,14 @@ TEST_P(IdentityStores, WhenFactsOfANodeArrive_ThenOnlyTheyChange) {
   auto expected = some_node("sky");
   ASSERT_TRUE(add(expected));
   expected.certificate = {.fingerprint = "cd", .serial = "02", .expires_at = WallTime{19}};
+  expected.rotation = {.requested_at = WallTime{21}, .certificates_from = WallTime{17}};
   expected.last_seen = {.seen_at = WallTime{11}, .version = "1.2", .manifest_json = R"({"cpu":"it's"})"};
   expected.counters = {.tasks_finished = 2, .tasks_failed = 4, .tasks_lost = 6, .crashes = 8};
   const NodeCounters half{.tasks_finished = 1, .tasks_failed = 2, .tasks_lost = 3, .crashes = 4};
 
   const auto outcome = write([&](Transaction& tx) -> Result<void> {
     OUTHAUL_CHECK(tx.nodes.set_certificate(expected.id, expected.certificate));
+    OUTHAUL_CHECK(tx.nodes.set_rotation(expected.id, expected.rotation));
     OUTHAUL_CHECK(tx.nodes.note_seen(expected.id, expected.last_seen));
     OUTHAUL_CHECK(tx.nodes.count(expected.id, half));
     return tx.nodes.count(expected.id, half);
@@ -133,6 +135,8 @@ TEST_P(IdentityStores, WhenANodeIsUnknown_ThenEveryChangeIsNotFound) {
   EXPECT_EQ(code_of(write([&](Transaction& tx) { return tx.nodes.set_state(id, NodeState::removed); })),
             ErrorCode::not_found);
   EXPECT_EQ(code_of(write([&](Transaction& tx) { return tx.nodes.set_certificate(id, {}); })),
+            ErrorCode::not_found);
+  EXPECT_EQ(code_of(write([&](Transaction& tx) { return tx.nodes.set_rotation(id, {}); })),
             ErrorCode::not_found);
   EXPECT_EQ(code_of(write([&](Transaction& tx) { return tx.nodes.note_seen(id, {}); })),
             ErrorCode::not_found);

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "hub/nodes/node_service.h"
+#include "hub/nodes/renewal.h"
 
 namespace outhaul::sim {
 namespace {
@@ -81,12 +82,47 @@ void FaultSchedule::plan(Duration span) {
       if (!is_shielded()) break_hub_disk();
     });
   }
+  plan_identities(span);
   const auto others = 12 + random_.below(24);
   for (std::uint64_t i = 0; i < others; ++i) {
     later(draw(5s, span), [this] {
       if (!is_shielded()) run_one();
     });
   }
+}
+
+void FaultSchedule::plan_identities(Duration span) {
+  testing::SeededRandom extra(random_seed_ ^ 0x1de47);
+  const auto draw_time = [&] {
+    return 10s + Duration(1s) * extra.below(static_cast<std::uint64_t>(span / Duration(1s)) - 10);
+  };
+  if (extra.below(3) == 0) later(draw_time(), [this] { rotate_node(); });
+  const auto removal = draw_time();
+  if (nodes_.size() > 2 && extra.below(4) == 0) later(removal, [this] { remove_node(); });
+}
+
+void FaultSchedule::rotate_node() {
+  const auto node = nodes_.front()->identity().node().text();
+  stage_.trace.say("fault", "rotation");
+  hub_.with_life([&node](const HubLife& life) {
+    auto ask = [hub = &life.hub, node]() -> Task<void> {
+      static_cast<void>(co_await hub->renewal().rotate(node));
+    };
+    life.group.spawn(std::move(ask));
+  });
+}
+
+// In the middle of whatever it runs. Whether the removal is done decides the database.
+void FaultSchedule::remove_node() {
+  const auto& node = nodes_.back()->identity().node();
+  stage_.trace.say("fault", "removal");
+  stage_.programs.note_removal(node);
+  hub_.with_life([&node](const HubLife& life) {
+    auto remove = [hub = &life.hub, id = node.text()]() -> Task<void> {
+      static_cast<void>(co_await hub->nodes().remove(id));
+    };
+    life.group.spawn(std::move(remove));
+  });
 }
 
 void FaultSchedule::run_one() {

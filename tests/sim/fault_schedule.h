@@ -61,6 +61,10 @@ class FaultSchedule {
   void step_hub_clock();
   void intercept();
   bool is_well(const SimNode& node) const;
+  // Drawn apart from the kinds.
+  void plan_identities(Duration span);
+  void rotate_node();
+  void remove_node();
   void copy_identity();
   void check_copy(SimNode& original);
 

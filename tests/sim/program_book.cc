@@ -52,6 +52,12 @@ void ProgramBook::note_end(const TaskId& task, int code, int signal) {
 }
 
 // One that had ended may lose the record of its end too.
+bool ProgramBook::may_be_removed(const TaskId& task) const {
+  const auto found = expected_.find(task);
+  return found != expected_.end() &&
+         std::ranges::any_of(found->second, [this](const NodeId& node) { return removed_.contains(node); });
+}
+
 void ProgramBook::note_destruction(testing::MemoryMachine& machine) {
   for (const auto& [task, process] : machine.processes()) {
     const auto found = programs_.find(task);

@@ -50,6 +50,9 @@ class ProgramBook {
   void forbid(const TaskId& task, std::string why) { forbidden_.emplace(task, std::move(why)); }
   // The hub has sent this task, to this node. Nothing else may start, nor anywhere else.
   void expect(const TaskId& task, const NodeId& node) { expected_[task].insert(node); }
+  // The hub may lose this node, and with it what was sent there.
+  void note_removal(const NodeId& node) { removed_.insert(node); }
+  bool may_be_removed(const TaskId& task) const;
   // The machine is about to lose every program that runs on it.
   void note_destruction(testing::MemoryMachine& machine);
 
@@ -73,6 +76,7 @@ class ProgramBook {
   std::map<TaskId, Program> programs_;
   std::map<TaskId, std::string> forbidden_;
   std::map<TaskId, std::set<NodeId>> expected_;
+  std::set<NodeId> removed_;
 };
 
 // What one machine tells the book.

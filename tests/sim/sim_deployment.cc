@@ -1,6 +1,8 @@
 #include "tests/sim/sim_deployment.h"
 
+#include "crypto/certificate_request.h"
 #include "crypto/statement.h"
+#include "hub/nodes/certificate_rules.h"
 #include "store/memory_tables.h"
 #include "testing/sim_world.h"
 
@@ -40,6 +42,17 @@ crypto::Certificate issue(const crypto::CertificateAuthority& authority, const c
   }
 }
 
+// Its key, like every signature, is of no seed; nothing that is traced depends on its bytes.
+crypto::Certificate issue_tls(const crypto::CertificateAuthority& authority,
+                              const crypto::NodeIdentity& identity, std::uint64_t serial_seed) {
+  SeededRandom random(serial_seed);
+  const auto key = crypto::TlsKey::generate().value();
+  const auto pem = crypto::make_certificate_request(key, "a machine").value();
+  const crypto::Validity validity{testing::SimWorld().wall_now(), SimDeployment::certificate_lifetime};
+  return authority.issue_node(crypto::CertificateRequest::parse_pem(pem).value(), identity, validity, random)
+      .value();
+}
+
 }  // namespace
 
 SimAuthority::SimAuthority() : authority_(make_authority()) {}
@@ -76,7 +89,8 @@ SimIdentity SimDeployment::make_node() {
   crypto::NodeIdentity identity{name(), NodeId::make(made_at(), random_)};
   auto key = crypto::SigningKey::generate(random_);
   const auto certificate = issue(authority_.authority(), key, identity, seed_);
-  return {std::move(identity), std::move(key), certificate.der()};
+  auto tls = issue_tls(authority_.authority(), identity, seed_ + 1);
+  return {std::move(identity), std::move(key), certificate.der(), std::move(tls)};
 }
 
 hub::HubKeys SimDeployment::hub_keys() const {
@@ -104,6 +118,7 @@ void SimDeployment::fill(store::MemoryStorage& storage) const {
     row.name = "node-" + std::to_string(i + 1);
     row.enrolled_at = made_at();
     row.signing_key = nodes_[i].public_key();
+    row.certificate = hub::describe_certificate(nodes_[i].tls_certificate());
     const auto id = row.id;
     tables.nodes.put(id, std::move(row));
   }

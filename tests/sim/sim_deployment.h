@@ -29,19 +29,27 @@ class SimAuthority {
 // One node's identity, as enrolment would have left it.
 class SimIdentity final : public wire::HelloSigner {
  public:
-  SimIdentity(crypto::NodeIdentity identity, crypto::SigningKey key, Bytes certificate)
-      : identity_(std::move(identity)), key_(std::move(key)), certificate_(std::move(certificate)) {}
+  SimIdentity(crypto::NodeIdentity identity, crypto::SigningKey key, Bytes certificate,
+              crypto::Certificate tls_certificate)
+      : identity_(std::move(identity)),
+        key_(std::move(key)),
+        certificate_(std::move(certificate)),
+        tls_certificate_(std::move(tls_certificate)) {}
 
   Bytes sign_hello(ByteView challenge_nonce, ByteView hub_spki) const override;
   const Bytes& signing_certificate() const override { return certificate_; }
   const NodeId& node() const { return identity_.node; }
   std::string tls_uri() const { return identity_.uri(); }
   const Bytes& public_key() const { return key_.public_key(); }
+  Bytes sign(ByteView statement) const { return key_.sign(statement); }
+  // The first one.
+  const crypto::Certificate& tls_certificate() const { return tls_certificate_; }
 
  private:
   crypto::NodeIdentity identity_;
   crypto::SigningKey key_;
   Bytes certificate_;
+  crypto::Certificate tls_certificate_;
 };
 
 class SimDeployment {
@@ -50,6 +58,8 @@ class SimDeployment {
   SimDeployment(const SimAuthority& authority, std::uint64_t seed, std::size_t nodes);
 
   static const std::string& name();
+  // Short, so that each node renews several times in a run.
+  static constexpr std::chrono::seconds certificate_lifetime{240};
   // What nodes see of the hub's certificate.
   static const Bytes& spki();
   const crypto::Certificate& certificate() const { return authority_.authority().certificate(); }

@@ -10,6 +10,7 @@ constexpr Duration restart_after = std::chrono::seconds(1);
 hub::HubSettings make_settings() {
   hub::HubSettings settings;
   settings.deployment = SimDeployment::name();
+  settings.node_certificate_lifetime = SimDeployment::certificate_lifetime;
   return settings;
 }
 
@@ -71,6 +72,7 @@ Task<void> SimHub::live(Life& life) {
   ++serving_lives_;
   stage_.network.listen("hub", life.process, SimDeployment::spki(),
                         [&life](auto carrier) { life.hub.attach(std::move(carrier)); });
+  stage_.desk = {life.process, &life.hub, &life.group};
   on_up_({life.hub, life.process->clock(), life.group});
   const auto failure = co_await life.hub.wait_failed();
   stage_.trace.say("hub", "gives up: " + failure.what());
@@ -99,6 +101,7 @@ void SimHub::crash(Death death) {
 }
 
 void SimHub::bury() {
+  stage_.desk = {};
   life_->process->destroy_frames();
   life_.reset();
 }
@@ -108,6 +111,7 @@ void SimHub::restart_in_order() {
   stage_.trace.say("hub", "ends in order");
   auto& life = *life_;
   life.is_serving = false;
+  stage_.desk = {};
   life.group.spawn([this, &life] { return end_in_order(life); });
   life.process->drain();
 }

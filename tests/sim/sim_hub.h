@@ -44,6 +44,7 @@ class SimHub {
   void set_skew(std::chrono::nanoseconds skew);
 
   store::MemoryTables& tables() { return storage_.tables(); }
+  const store::MemoryTables& tables() const { return storage_.tables(); }
   store::MemoryDatabase* database() const;
   // Of the present and all later lives.
   stream::MemoryDiskFaults& disk_faults() { return disk_faults_; }

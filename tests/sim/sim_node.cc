@@ -36,8 +36,11 @@ struct SimNode::Life {
         log("node", process->clock(), sink, Log::Format::text),
         disk(machine.image_, process->executor(), process->clock()),
         launcher(process->executor(), process->clock(), machine.machine_),
-        dialer(machine.stage_.network.make_dialer(process, machine.name(), machine.identity().tls_uri())),
-        node({process->executor(), process->clock(), random, disk, *dialer, launcher, log},
+        renewal({machine.stage_.network, machine.stage_.desk, machine.identity(), machine.tls_}, process,
+                machine.name()),
+        dialer(machine.stage_.network.make_dialer(process, machine.name(), machine.identity().tls_uri(),
+                                                  [this] { return renewal.shown(); })),
+        node({process->executor(), process->clock(), random, disk, *dialer, launcher, log, &renewal},
              {machine.identity().node(), SimDeployment::name(), &machine.identity(),
               machine.stage_.deployment.trusted_keys()},
              make_settings(machine.config_.slots), make_facts(machine.lives_)),
@@ -49,6 +52,7 @@ struct SimNode::Life {
   Log log;
   stream::MemoryDisk disk;
   testing::MemoryLauncher launcher;
+  SimRenewal renewal;
   std::unique_ptr<node::CarrierDialer> dialer;
   node::Node node;
   TaskGroup group;
@@ -59,7 +63,8 @@ SimNode::SimNode(const Stage& stage, Config config)
     : stage_(stage),
       config_(std::move(config)),
       random_(config_.seed),
-      book_(stage.programs, config_.identity->node()) {
+      book_(stage.programs, config_.identity->node()),
+      tls_{config_.identity->tls_certificate(), {}} {
   machine_.watch(&book_);
 }
 
@@ -152,6 +157,7 @@ void SimNode::copy_disk_of(const SimNode& other) {
     image_.files[file] = std::make_shared<stream::MemoryDiskImage::Content>(*content);
   }
   image_.durable_entries = image_.files;
+  tls_ = other.tls_;
 }
 
 bool SimNode::is_attached() const { return life_ && life_->node.is_attached(); }

@@ -63,6 +63,7 @@ class SimNode {
   stream::MemoryDiskFaults disk_faults_;
   MachineBook book_;
   testing::MemoryMachine machine_;
+  SimTlsFiles tls_;
   std::chrono::nanoseconds skew_{};
   std::unique_ptr<Life> life_;
   std::uint64_t lives_ = 0;

@@ -25,7 +25,7 @@ Simulation::Simulation(const SimAuthority& authority, std::uint64_t seed, Option
       network_(world_, random_.below(UINT64_MAX)),
       deployment_(authority, random_.below(UINT64_MAX), 2 + random_.below(3)),
       programs_(world_, trace_, verdict_),
-      stage_{world_, network_, trace_, verdict_, deployment_, programs_},
+      stage_{world_, network_, trace_, verdict_, deployment_, programs_, desk_},
       client_(stage_, random_.below(UINT64_MAX)),
       promises_(stage_, make_eyes(*this)),
       watch_(trace_, promises_),
@@ -151,9 +151,15 @@ void Simulation::run_until(TimePoint when) {
 }
 
 bool Simulation::is_settled() const {
-  return client_.is_done() && std::ranges::all_of(nodes_, [](const auto& node) {
-           return node->is_attached() && node->running_tasks() == 0;
+  return client_.is_done() && std::ranges::all_of(nodes_, [this](const auto& node) {
+           // What a removed node runs is nobody's any more; some of it waits for input for ever.
+           return is_removed(*node) || (node->is_attached() && node->running_tasks() == 0);
          });
+}
+
+bool Simulation::is_removed(const SimNode& node) const {
+  const auto* row = hub_.tables().nodes.find(node.identity().node());
+  return row != nullptr && row->state == store::NodeState::removed;
 }
 
 std::string Simulation::list_unsettled() const {
@@ -163,6 +169,7 @@ std::string Simulation::list_unsettled() const {
     list += " " + (errand.acknowledged ? errand.acknowledged->task.text() : errand.key.value_or("an order"));
   }
   for (const auto& node : nodes_) {
+    if (is_removed(*node)) continue;
     if (!node->is_attached()) list += " " + node->name() + " is not attached";
     if (node->running_tasks() > 0) list += fmt::format(" {} runs {}", node->name(), node->running_tasks());
   }
@@ -195,6 +202,9 @@ void Simulation::audit() {
 }
 
 void Simulation::check_ends() {
+  for (const auto& node : nodes_) {
+    if (is_removed(*node) && node->is_attached()) verdict_.fail("a_removed_node_stays_out", node->name());
+  }
   for (const auto& [id, row] : hub_.tables().tasks.rows()) {
     if (!store::is_final(row.state)) {
       verdict_.fail("everything_ends", fmt::format("{} is {}", id.text(), store::name_of(row.state)));

@@ -43,6 +43,7 @@ class Simulation {
   void choose_program(Errand& errand, std::size_t number);
   void run_until(TimePoint when);
   bool is_settled() const;
+  bool is_removed(const SimNode& node) const;
   std::string list_unsettled() const;
   void settle();
   void audit();
@@ -57,6 +58,7 @@ class Simulation {
   testing::SimNetwork network_;
   SimDeployment deployment_;
   ProgramBook programs_;
+  RenewalDesk desk_;
   Stage stage_;
   SimClient client_;
   PromiseBook promises_;

@@ -5,6 +5,7 @@
 #include "testing/sim_world.h"
 #include "tests/sim/program_book.h"
 #include "tests/sim/sim_deployment.h"
+#include "tests/sim/sim_renewal.h"
 #include "tests/sim/sim_trace.h"
 #include "tests/sim/verdict.h"
 
@@ -17,6 +18,7 @@ struct Stage {
   Verdict& verdict;
   const SimDeployment& deployment;
   ProgramBook& programs;
+  RenewalDesk& desk;
 };
 
 // How a process ends without wanting to. Killed: what it wrote to its kernel stays. Without power: what was

@@ -24,6 +24,7 @@ std::string_view name_of(const v1::Control& control) {
     case v1::Control::kSetDrain: return "drain";
     case v1::Control::kStreamAcks: return "acks";
     case v1::Control::kTasksStarted: return "started";
+    case v1::Control::kRenewCertificate: return "renew";
     case v1::Control::kProbe: return "probe";
     case v1::Control::kProbeAnswer: return "probe-answer";
     case v1::Control::MESSAGE_NOT_SET: break;

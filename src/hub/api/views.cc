@@ -41,6 +41,13 @@ void write_load(http::JsonWriter& json, const v1::Load& load) {
   json.end_object();
 }
 
+void write_certificate(http::JsonWriter& json, const store::NodeRow& row) {
+  json.key("certificate").begin_object().field("serial", row.certificate.serial);
+  json.field("key_sha256", row.certificate.fingerprint);
+  write_time(json, "expires_at", row.certificate.expires_at);
+  json.field("rotating", row.rotation.is_pending()).end_object();
+}
+
 std::string_view health_of(const NodeRecord& record) {
   if (record.attachment) return "attached";
   return record.row.last_seen.manifest_json.empty() ? "new" : "away";
@@ -123,6 +130,7 @@ void write_node(http::JsonWriter& json, const NodeRecord& record) {
   const bool was_seen = record.last_seen_at != WallTime();
   write_time(json, "last_seen_at", was_seen ? std::optional(record.last_seen_at) : std::nullopt);
   write_time(json, "enrolled_at", row.enrolled_at);
+  write_certificate(json, row);
   json.end_object();
 }
 

@@ -7,6 +7,7 @@
 #include "crypto/token.h"
 #include "http/json_writer.h"
 #include "hub/accounts/account_service.h"
+#include "hub/nodes/certificate_rules.h"
 
 namespace outhaul::hub {
 namespace {
@@ -79,7 +80,14 @@ Task<Result<Bytes>> EnrolmentService::enrol(EnrolmentRequest request) {
   OUTHAUL_CO_TRY(candidate, make_candidate(request, token));
   auto work = [hash, candidate](store::Transaction& tx) -> Result<store::RedeemOutcome> {
     OUTHAUL_TRY(outcome, tx.enrolment_tokens.redeem(hash, candidate.redemption));
-    if (outcome.is_first) OUTHAUL_CHECK(tx.nodes.add(candidate.node));
+    if (outcome.is_first) {
+      OUTHAUL_CHECK(tx.nodes.add(candidate.node));
+      return std::move(outcome);
+    }
+    OUTHAUL_TRY(node, tx.nodes.find(outcome.redemption.node));
+    if (!node || node->state == store::NodeState::removed) {
+      return fail(ErrorCode::node_removed, "the node of this token was removed from the hub");
+    }
     return std::move(outcome);
   };
   OUTHAUL_CO_TRY(outcome, co_await database_.transact(std::move(work)));
@@ -118,7 +126,7 @@ Result<EnrolmentService::Candidate> EnrolmentService::make_candidate(const Enrol
   const auto now = clock_.wall_now();
   const crypto::NodeIdentity identity{settings_.deployment, NodeId::make(now, random_)};
   OUTHAUL_TRY(certificate,
-              keys_.authority.issue_node(csr, identity, {now, crypto::node_certificate_lifetime}, random_));
+              keys_.authority.issue_node(csr, identity, {now, certificate_lifetime(settings_)}, random_));
   OUTHAUL_TRY(signing,
               keys_.authority.issue_signing(key, identity, {now, crypto::authority_lifetime}, random_));
   Candidate candidate;
@@ -129,7 +137,7 @@ Result<EnrolmentService::Candidate> EnrolmentService::make_candidate(const Enrol
   node.labels = token.labels;
   node.planes = token.planes;
   node.enrolled_at = now;
-  node.certificate = {crypto::sha256_hex(csr.spki()), "", certificate.not_after()};
+  node.certificate = describe_certificate(certificate);
   node.signing_key = request.signing_key;
   // Both keys: whoever has only one of them is somebody else.
   candidate.redemption = {crypto::sha256(csr.spki() + request.signing_key), node.id, {}, now};

@@ -51,9 +51,9 @@ class EnrolmentService {
   // Makes the node and gives the answer as JSON (docs/openapi.json, Enrolment). The same keys get the same
   // answer until the token expires, so that a lost reply strands nobody.
   //   errors  enrolment_token_invalid: unknown, expired, of another deployment, or used by other keys; one
-  //   message
-  //           for all. certificate_invalid: the request or the proof does not hold. invalid: the name or the
-  //           key. name_taken
+  //           message for all. node_removed: the token made a node that was removed since.
+  //           certificate_invalid: the request or the proof does not hold. invalid: the name or the key.
+  //           name_taken
   Task<Result<Bytes>> enrol(EnrolmentRequest request);
 
  private:

@@ -3,6 +3,7 @@
 #include "base/event.h"
 #include "base/within.h"
 #include "crypto/certificate.h"
+#include "hub/nodes/certificate_rules.h"
 
 namespace outhaul::hub {
 namespace {
@@ -72,7 +73,8 @@ Result<void> NodeGate::check_identity(const wire::HelloFacts& facts,
   if (certificate.ed25519_key() != record->row.signing_key) {
     return fail(ErrorCode::unauthenticated, "the signing key is not the one that was enrolled");
   }
-  return {};
+  if (!peer.certificate) return {};
+  return judge_attachment(record->row, *peer.certificate, clock_.wall_now());
 }
 
 Task<Result<void>> NodeGate::take_place(const NodeId& node, const wire::Claimant& newcomer) {

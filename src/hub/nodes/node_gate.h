@@ -44,7 +44,7 @@ class NodeGate final : public transport::TunnelAdmission {
   // transport::TunnelAdmission
   //   errors  draining; node_removed: unknown or removed; unauthenticated: no TLS identity, or another
   //   signing key
-  //           than the enrolled one; duplicate_instance
+  //           than the enrolled one; certificate_invalid: ended or revoked; duplicate_instance
   Task<Result<v1::Welcome>> admit(const wire::HelloFacts& facts, const transport::CarrierPeer& peer) override;
   void abandon(const wire::HelloFacts& facts, const v1::Welcome& welcome) override;
 

@@ -81,6 +81,7 @@ Task<void> NodeService::shake_hands(std::unique_ptr<transport::Carrier> carrier)
 
 Task<void> NodeService::serve(NodeSession& session) {
   log_.info("node attached", {{"node", session.node().text()}, {"session", session.id().text()}});
+  needs_.renewal.remind(session);
   const auto reason = co_await session.run();
   needs_.gate.leave(session);
   log_.info("node detached", {{"node", session.node().text()},

@@ -12,6 +12,7 @@
 #include "hub/hub_settings.h"
 #include "hub/nodes/node_gate.h"
 #include "hub/nodes/node_registry.h"
+#include "hub/nodes/renewal.h"
 #include "hub/tasks/dispatcher.h"
 #include "store/database.h"
 #include "transport/carrier.h"
@@ -26,6 +27,7 @@ class NodeService {
     NodeRegistry& registry;
     NodeGate& gate;
     Dispatcher& dispatcher;
+    RenewalService& renewal;
     NodeSession::Needs session;
   };
   NodeService(const HubPorts& ports, const Needs& needs);

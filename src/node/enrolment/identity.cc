@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "crypto/data_files.h"
+#include "crypto/node_identity.h"
 #include "crypto/statement.h"
 #include "node/enrolment/enrolment_json.h"
 
@@ -25,25 +26,55 @@ bool has_identity(const crypto::DataDirectory& directory) {
   return std::filesystem::exists(directory.file(identity_file), ignored);
 }
 
+Result<crypto::SigningKey> load_signing_key(const crypto::DataDirectory& directory) {
+  OUTHAUL_TRY(pem,
+              crypto::read_private_file(directory.file(signing_key_file), crypto::SigningKey::max_pem_bytes));
+  return crypto::SigningKey::parse_pem(pem);
+}
+
+// Of an enrolment that was begun.
 Result<NodeKeys> load_keys(const crypto::DataDirectory& directory) {
   OUTHAUL_TRY(tls_pem,
               crypto::read_private_file(directory.file(tls_key_file), crypto::TlsKey::max_pem_bytes));
-  OUTHAUL_TRY(signing_pem,
-              crypto::read_private_file(directory.file(signing_key_file), crypto::SigningKey::max_pem_bytes));
   OUTHAUL_TRY(tls, crypto::TlsKey::parse_pem(tls_pem));
-  OUTHAUL_TRY(signing, crypto::SigningKey::parse_pem(signing_pem));
+  OUTHAUL_TRY(signing, load_signing_key(directory));
   return NodeKeys{std::move(tls), std::move(signing)};
 }
 
 // A reply with another node's certificates, or files that were mixed up: neither may pass for an identity.
-Result<crypto::Certificate> check_certificates(const NodeKeys& keys, const Enrolment& enrolment) {
-  OUTHAUL_TRY(chain, crypto::Certificate::parse_pem_bundle(enrolment.chain_pem));
+Result<crypto::Certificate> check_signing_certificate(const crypto::SigningKey& key,
+                                                      const Enrolment& enrolment) {
   OUTHAUL_TRY(signing, crypto::Certificate::parse_pem(enrolment.signing_certificate_pem));
   OUTHAUL_CHECK(crypto::Certificate::parse_pem_bundle(enrolment.ca_pem));
-  if (chain.front().spki() != keys.tls.spki() || signing.ed25519_key() != keys.signing.public_key()) {
-    return fail(ErrorCode::certificate_invalid, "the node's certificates are not for its keys");
+  if (signing.ed25519_key() != key.public_key()) {
+    return fail(ErrorCode::certificate_invalid, "the node's signing certificate is not for its key");
   }
   return std::move(signing);
+}
+
+Result<void> check_certificates(const NodeKeys& keys, const Enrolment& enrolment) {
+  OUTHAUL_TRY(chain, crypto::Certificate::parse_pem_bundle(enrolment.chain_pem));
+  if (chain.front().spki() != keys.tls.spki()) {
+    return fail(ErrorCode::certificate_invalid, "the node's certificate is not for its key");
+  }
+  OUTHAUL_CHECK(check_signing_certificate(keys.signing, enrolment));
+  return {};
+}
+
+// The pair of the newest renewal; when that is damaged, the one of the enrolment, which may still renew.
+// Loose permissions are never passed over.
+Result<TlsPair> load_newest_pair(const crypto::DataDirectory& directory, const Enrolment& enrolment,
+                                 std::optional<Error>& damage) {
+  auto renewed = load_renewed_pair(directory);
+  const crypto::NodeIdentity self{enrolment.deployment, enrolment.node};
+  auto enrolled = load_enrolled_pair(directory);
+  for (const auto* pair : {&renewed, &enrolled}) {
+    if (!*pair && pair->error().code() == ErrorCode::file_permissions_loose) return fail(pair->error());
+  }
+  if (renewed && renewed->certificate.uri() == self.uri()) return renewed;
+  if (renewed) renewed = fail(ErrorCode::certificate_invalid, "renewed.pem names another node");
+  if (renewed.error().code() != ErrorCode::not_found) damage = std::move(renewed).error();
+  return enrolled;
 }
 
 }  // namespace
@@ -81,18 +112,21 @@ Result<Identity> Identity::load(const crypto::DataDirectory& directory) {
   }
   if (!json) return fail(std::move(json).error());
   OUTHAUL_TRY(enrolment, parse_identity(json->reveal_for("identity")));
-  OUTHAUL_TRY(keys, load_keys(directory));
+  OUTHAUL_TRY(signing_key, load_signing_key(directory));
+  std::optional<Error> damage;
+  OUTHAUL_TRY(tls, load_newest_pair(directory, enrolment, damage));
   const auto read = [&directory](const char* name) {
     return crypto::read_trusted_file(directory.file(name), max_bundle_bytes);
   };
-  OUTHAUL_TRY(chain, read(tls_chain_file));
   OUTHAUL_TRY(signing_pem, read(signing_certificate_file));
   OUTHAUL_TRY(ca, read(ca_file));
-  enrolment.chain_pem = std::move(chain);
+  enrolment.chain_pem = tls.chain_pem;
   enrolment.signing_certificate_pem = std::move(signing_pem);
   enrolment.ca_pem = std::move(ca);
-  OUTHAUL_TRY(signing, check_certificates(keys, enrolment));
-  return Identity(std::move(keys), std::move(enrolment), std::move(signing));
+  OUTHAUL_TRY(signing, check_signing_certificate(signing_key, enrolment));
+  Identity identity(std::move(tls), std::move(signing_key), std::move(enrolment), std::move(signing));
+  identity.damage_ = std::move(damage);
+  return identity;
 }
 
 std::vector<crypto::TrustedKey> Identity::hub_keys() const {
@@ -105,7 +139,11 @@ std::vector<crypto::TrustedKey> Identity::hub_keys() const {
 }
 
 Bytes Identity::sign_hello(ByteView challenge_nonce, ByteView hub_spki) const {
-  return keys_.signing.sign(crypto::hello_statement(challenge_nonce, hub_spki));
+  return signing_.sign(crypto::hello_statement(challenge_nonce, hub_spki));
+}
+
+Bytes Identity::sign_renewal(ByteView request_pem) const {
+  return signing_.sign(crypto::renewal_statement(tls_.certificate.der(), request_pem));
 }
 
 }  // namespace outhaul::node

@@ -2,9 +2,10 @@
 //
 //   identity.json  node id, name, deployment, hub, the hub's signing keys; written last: without it the
 //                  directory holds no identity
-//   tls.key, tls.pem, signing.key, signing.pem, ca.pem
+//   signing.key, signing.pem, ca.pem; the TLS key and certificate: tls_pair.h
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "crypto/envelope.h"
 #include "crypto/signing_key.h"
 #include "crypto/tls_key.h"
+#include "node/enrolment/tls_pair.h"
 #include "wire/session.h"
 
 namespace outhaul::node {
@@ -54,24 +56,38 @@ Result<void> save_identity(const crypto::DataDirectory& directory, const NodeKey
 
 class Identity final : public wire::HelloSigner {
  public:
-  // Fails with not_found (not enrolled), file_permissions_loose, certificate_invalid, store_corrupt.
+  // With the newest TLS pair that is whole. Fails with not_found (not enrolled), file_permissions_loose,
+  // certificate_invalid, store_corrupt.
   static Result<Identity> load(const crypto::DataDirectory& directory);
 
   const Enrolment& enrolment() const { return enrolment_; }
   std::vector<crypto::TrustedKey> hub_keys() const;
-  Secret tls_key_pem() const { return keys_.tls.pem(); }
+  Secret tls_key_pem() const { return tls_.key.pem(); }
+  const Bytes& chain_pem() const { return tls_.chain_pem; }
+  // What TLS shows.
+  const crypto::Certificate& certificate() const { return tls_.certificate; }
+  // Why the newest pair was passed over for an older one; empty when it was not.
+  const std::optional<Error>& damage() const { return damage_; }
+  // A renewed pair, already written down.
+  void use(TlsPair pair) { tls_ = std::move(pair); }
 
   Bytes sign_hello(ByteView challenge_nonce, ByteView hub_spki) const override;
   const Bytes& signing_certificate() const override { return signing_certificate_.der(); }
+  // The proof of a renewal: crypto::renewal_statement over the present certificate and this request.
+  Bytes sign_renewal(ByteView request_pem) const;
 
  private:
-  Identity(NodeKeys keys, Enrolment enrolment, crypto::Certificate signing_certificate)
-      : keys_(std::move(keys)),
+  Identity(TlsPair tls, crypto::SigningKey signing, Enrolment enrolment,
+           crypto::Certificate signing_certificate)
+      : tls_(std::move(tls)),
+        signing_(std::move(signing)),
         enrolment_(std::move(enrolment)),
         signing_certificate_(std::move(signing_certificate)) {}
-  NodeKeys keys_;
+  TlsPair tls_;
+  crypto::SigningKey signing_;
   Enrolment enrolment_;
   crypto::Certificate signing_certificate_;
+  std::optional<Error> damage_;
 };
 
 }  // namespace outhaul::node

@@ -25,6 +25,7 @@ Task<void> Link::run() {
     } else {
       retry_after = transport::retry_after_of(attached.error());
       ports_.session.log.failure("not attached to the hub", attached.error());
+      ports_.on_refusal(attached.error());
     }
     if (!leaving_) co_await within(clock, clock.now() + backoff_.next(retry_after), left_.wait());
   }

@@ -21,7 +21,8 @@ class Link {
     CarrierDialer& dialer;
     Random& random;
     const wire::HelloSigner& signer;
-    std::function<v1::Hello()> hello;  // facts of this moment, for a new session
+    std::function<v1::Hello()> hello;              // facts of this moment, for a new session
+    std::function<void(const Error&)> on_refusal;  // the hub did not take us in, or could not be reached
   };
   Link(Ports ports, std::string_view backoff_seed);
   ~Link();

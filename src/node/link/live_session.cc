@@ -101,6 +101,7 @@ void LiveSession::on_control(const v1::Control& message) {
   switch (message.message_case()) {
     case v1::Control::kCancelTask: return ports_.runner.cancel(message.cancel_task());
     case v1::Control::kSetDrain: return ports_.set_drain(message.set_drain().drain());
+    case v1::Control::kRenewCertificate: return ports_.renew_certificate();
     case v1::Control::kStreamAcks:
       for (const auto& position : message.stream_acks().positions()) take_acknowledgement(position);
       return;

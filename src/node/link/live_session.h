@@ -27,6 +27,7 @@ class LiveSession final : public transport::TunnelHandler {
     const TaskLedger& ledger;
     TaskRunner& runner;
     std::function<v1::Load()> load;
+    std::function<void()> renew_certificate;  // the hub asks for it
     std::function<void(bool)> set_drain;  // the hub's administrator wants no new tasks here, or does again
   };
   LiveSession(const Ports& ports, transport::DialledTunnel dialled);

@@ -9,11 +9,19 @@ constexpr const char* first_sql =
 #include "store/migrations/0001_first.inc"
     ;
 
+constexpr const char* rotation_sql =
+#include "store/migrations/0002_rotation.inc"
+    ;
+
 constexpr std::array chain = {
     Migration{.number = 1,
               .name = "first",
               .sha256 = "f31a604e13d96ee46f5d9cc2771771e5929921d7b9fd21a0cc95b2e0b951d288",
               .sql = first_sql},
+    Migration{.number = 2,
+              .name = "rotation",
+              .sha256 = "9bb83df4a878564399b20c3debee8450955dc25f0d24f56537793ae2721037dc",
+              .sql = rotation_sql},
 };
 
 }  // namespace

@@ -1,0 +1,129 @@
+#include "hub/nodes/renewal.h"
+
+#include "base/time_text.h"
+#include "crypto/digest.h"
+#include "crypto/statement.h"
+#include "http/json_writer.h"
+#include "hub/nodes/certificate_rules.h"
+
+namespace outhaul::hub {
+
+// One renewal on its way.
+struct RenewalService::Candidate {
+  crypto::NodeIdentity identity;
+  transport::PeerCertificate shown;
+  crypto::CertificateRequest request;
+  WallTime now;
+  store::NodeCertificate next;
+  WallTime issued_at;
+};
+
+RenewalService::RenewalService(const HubPorts& ports, const HubSettings& settings, const HubKeys& keys,
+                               NodeRegistry& registry)
+    : clock_(ports.clock),
+      random_(ports.random),
+      database_(ports.database),
+      log_(ports.log),
+      settings_(settings),
+      keys_(keys),
+      registry_(registry) {}
+
+Task<Result<Bytes>> RenewalService::renew(RenewalRequest request) {
+  OUTHAUL_CO_TRY(candidate, examine(request));
+  OUTHAUL_CO_TRY(answer, issue(candidate));
+  // A certificate of which no row knows is never handed out.
+  OUTHAUL_CO_CHECK(co_await write_down(candidate));
+  log_.info("certificate renewed", {{"node", candidate.identity.node.text()},
+                                    {"serial", candidate.next.serial},
+                                    {"expires_at", time_text(candidate.next.expires_at)}});
+  co_return std::move(answer);
+}
+
+Result<RenewalService::Candidate> RenewalService::examine(const RenewalRequest& request) const {
+  OUTHAUL_TRY(certificate, crypto::Certificate::parse_der(request.certificate_der));
+  OUTHAUL_TRY(identity, crypto::NodeIdentity::parse_uri(certificate.uri()));
+  if (identity.deployment != settings_.deployment ||
+      !certificate.is_for(crypto::CertificateUse::tls_client)) {
+    return fail(ErrorCode::certificate_invalid, "renewal: not the certificate of a node of this deployment");
+  }
+  const auto* record = registry_.find(identity.node);
+  if (record == nullptr) return fail(ErrorCode::node_removed, "this node was removed from the hub");
+  OUTHAUL_TRY(csr, crypto::CertificateRequest::parse_pem(request.csr_pem));
+  OUTHAUL_TRY(key, crypto::VerifyKey::parse(record->row.signing_key));
+  if (!key.verify(crypto::renewal_statement(request.certificate_der, request.csr_pem), request.proof)) {
+    return fail(ErrorCode::certificate_invalid,
+                "proof: not a signature by the node's signing key over this request");
+  }
+  Candidate candidate{std::move(identity),
+                      transport::describe_peer_certificate(certificate),
+                      std::move(csr),
+                      clock_.wall_now(),
+                      {},
+                      {}};
+  OUTHAUL_CHECK(judge_renewal(record->row, candidate.shown, crypto::sha256_hex(candidate.request.spki()),
+                              candidate.now));
+  return candidate;
+}
+
+Result<Bytes> RenewalService::issue(Candidate& candidate) {
+  const crypto::Validity validity{candidate.now, certificate_lifetime(settings_)};
+  OUTHAUL_TRY(certificate,
+              keys_.authority.issue_node(candidate.request, candidate.identity, validity, random_));
+  candidate.next = describe_certificate(certificate);
+  candidate.issued_at = transport::describe_peer_certificate(certificate).issued_at;
+  http::JsonWriter json;
+  json.begin_object().field("chain", certificate.pem() + keys_.authority.certificate().pem()).end_object();
+  return std::move(json).take_text();
+}
+
+// The row decides, not what the registry held before the database was asked: a removal may come between.
+Task<Result<void>> RenewalService::write_down(const Candidate& candidate) {
+  auto work = [id = candidate.identity.node, shown = candidate.shown, next = candidate.next,
+               now = candidate.now,
+               issued_at = candidate.issued_at](store::Transaction& tx) -> Result<store::NodeRotation> {
+    OUTHAUL_TRY(row, tx.nodes.find(id));
+    if (!row) return fail(ErrorCode::node_removed, "this node was removed from the hub");
+    OUTHAUL_CHECK(judge_renewal(*row, shown, next.fingerprint, now));
+    const auto rotation = rotation_after(*row, shown, issued_at);
+    OUTHAUL_CHECK(tx.nodes.set_certificate(id, next));
+    if (rotation != row->rotation) OUTHAUL_CHECK(tx.nodes.set_rotation(id, rotation));
+    return rotation;
+  };
+  OUTHAUL_CO_TRY(rotation, co_await database_.transact(std::move(work)));
+  if (auto* record = registry_.find(candidate.identity.node)) {
+    record->row.certificate = candidate.next;
+    record->row.rotation = rotation;
+  }
+  co_return Result<void>();
+}
+
+Task<Result<NodeId>> RenewalService::rotate(std::string id_or_name) {
+  const auto* known = registry_.find_by_text(id_or_name);
+  if (known == nullptr) co_return fail(ErrorCode::not_found, "no such node");
+  const auto id = known->row.id;
+  auto work = [id, now = clock_.wall_now()](store::Transaction& tx) -> Result<store::NodeRotation> {
+    OUTHAUL_TRY(row, tx.nodes.find(id));
+    if (!row || row->state == store::NodeState::removed) return fail(ErrorCode::not_found, "no such node");
+    const store::NodeRotation rotation{now, row->rotation.certificates_from};
+    OUTHAUL_CHECK(tx.nodes.set_rotation(id, rotation));
+    return rotation;
+  };
+  OUTHAUL_CO_TRY(rotation, co_await database_.transact(std::move(work)));
+  auto* record = registry_.find(id);
+  if (record == nullptr) co_return fail(ErrorCode::not_found, "no such node");
+  record->row.rotation = rotation;
+  log_.info("rotation asked for", {{"node", id.text()}});
+  if (auto* link = registry_.link_of(id)) remind(*link);
+  co_return id;
+}
+
+void RenewalService::remind(NodeLink& node) const {
+  const auto* record = registry_.find(node.node());
+  if (record == nullptr || !record->row.rotation.is_pending()) return;
+  v1::Control control;
+  control.mutable_renew_certificate();
+  // A full queue: the node hears it when it attaches next, and renews by itself in any case.
+  static_cast<void>(node.send_control(control));
+}
+
+}  // namespace outhaul::hub

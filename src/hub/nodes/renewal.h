@@ -1,0 +1,54 @@
+// RenewalService: gives an enrolled node its next TLS certificate, and asks it to take one.
+//   runs on  the hub's strand
+#pragma once
+
+#include <string>
+
+#include "hub/hub_keys.h"
+#include "hub/hub_ports.h"
+#include "hub/hub_settings.h"
+#include "hub/nodes/node_registry.h"
+#include "store/database.h"
+
+namespace outhaul::hub {
+
+// What a node sends over a connection on which it proved to hold the key of `certificate_der`.
+struct RenewalRequest {
+  Bytes certificate_der;  // of the connection; within its dates or past them
+  std::string csr_pem;    // for the next key
+  Bytes proof;            // by the node's signing key, over crypto::renewal_statement
+};
+
+class RenewalService {
+ public:
+  RenewalService(const HubPorts& ports, const HubSettings& settings, const HubKeys& keys,
+                 NodeRegistry& registry);
+
+  // Gives the answer as JSON (docs/openapi.json, Renewal). Asking again for the same key is harmless.
+  //   errors  node_removed: unknown or removed. certificate_invalid: the certificate, the request or the
+  //   proof
+  //           does not hold, or judge_renewal() refuses
+  Task<Result<Bytes>> renew(RenewalRequest request);
+
+  // The node's TLS keys may be in other hands. From its next renewal on, which it is asked for at once, all
+  // its older certificates are refused. Gives the node's id. not_found.
+  Task<Result<NodeId>> rotate(std::string id_or_name);
+  // To a node that has just attached: asks it for a renewal when a rotation is due.
+  void remind(NodeLink& node) const;
+
+ private:
+  struct Candidate;
+  Result<Candidate> examine(const RenewalRequest& request) const;
+  Result<Bytes> issue(Candidate& candidate);
+  Task<Result<void>> write_down(const Candidate& candidate);
+
+  AsyncClock& clock_;
+  Random& random_;
+  store::Database& database_;
+  const Log& log_;
+  const HubSettings& settings_;
+  const HubKeys& keys_;
+  NodeRegistry& registry_;
+};
+
+}  // namespace outhaul::hub
