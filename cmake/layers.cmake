@@ -76,6 +76,11 @@ endfunction()
 
 outhaul_read_layers()
 set_source_files_properties(src/base/version.cc PROPERTIES COMPILE_DEFINITIONS OUTHAUL_VERSION="${PROJECT_VERSION}")
+# On these files alone, so that the compiler cache serves the rest of such a build.
+if(OUTHAUL_WITHOUT_AUDIT)
+  set_source_files_properties(src/audit/durable_log.cc src/node/tasks/receipt_writer.cc
+                              PROPERTIES COMPILE_DEFINITIONS OUTHAUL_WITHOUT_AUDIT)
+endif()
 foreach(folder IN LISTS outhaul_folders)
   if(folder STREQUAL "proto")
     outhaul_add_proto()

@@ -23,6 +23,7 @@ Bytes serialise_bundle_head(const BundleHead& head) {
     added.set_seen_at_ns(witness.seen_at.nanoseconds);
   }
   message.set_authority(head.authority);
+  message.set_front(serialise_file_header(head.front));
   const auto serialised = message.SerializeAsString();
   Bytes bytes(magic);
   stream::append_le(bytes, static_cast<std::uint32_t>(serialised.size()));
@@ -42,6 +43,9 @@ Result<std::optional<ParsedBundleHead>> parse_bundle_head(ByteView bytes) {
   parsed.bytes = front_bytes + length;
   parsed.head.log = message.log();
   parsed.head.authority = message.authority();
+  auto front = parse_file_header(message.front());
+  if (!front) return violation("audit bundle: the log's own header is not readable");
+  parsed.head.front = *std::move(front);
   for (auto& witness : *message.mutable_witnesses()) {
     auto head = head_in_evidence(witness.evidence());
     if (!head) return violation("audit bundle: a kept head is not readable");
@@ -62,6 +66,7 @@ Result<void> BundleVerifier::feed(ByteView piece) {
     head_ = std::move(parsed->head);
     std::erase_if(witnessed_, [this](const Witnessed& one) { return one.head.log != head_.log; });
     verifier_.emplace(ChainVerifier::Config{head_.log, std::move(keys_), std::move(witnessed_)});
+    verifier_->begin_after(head_.front, bundle_name);
     read_ = parsed->bytes;
     rest_.erase(0, parsed->bytes);
   }

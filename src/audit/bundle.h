@@ -10,6 +10,7 @@ namespace outhaul::audit {
 
 struct BundleHead {
   std::string log;
+  LogFileHeader front;  // of the oldest file that is kept
   std::vector<WitnessBook::Witness> witnesses;
   Bytes authority;  // DER of the deployment's CA certificate; empty when the owner has none
 };

@@ -12,6 +12,7 @@ using testing::AuditChain;
 Bytes bundle_of(AuditChain& chain, AuditChain& other) {
   BundleHead head;
   head.log = chain.log();
+  head.front.incarnation = chain.incarnation();
   head.witnesses.push_back({other.head(), sign_head(other.head(), other.key()), {1}});
   Bytes bytes = serialise_bundle_head(head);
   for (const auto& record : chain.records()) bytes += record;
@@ -67,6 +68,26 @@ TEST_F(BundleTest, WhenItIsNoBundle_ThenThatIsSaid) {
   EXPECT_FALSE(parse_bundle_head("not a bundle at all").has_value());
   EXPECT_FALSE(parse_bundle_head(Bytes("OUTHAULB\xff\xff\xff\xff", 12)).has_value());
   EXPECT_FALSE(parse_bundle_head(ByteView(bytes).substr(0, front - 1)).value().has_value());
+}
+
+// proves X64
+TEST_F(BundleTest, WhenItsBeginningIsMissing_ThenItIsNotWholeUnlessTheLogLetItGo) {
+  AuditChain trimmed("hub:example.org", 5);
+  trimmed.add_entries(3);
+  const auto before = trimmed.tip();
+  const auto first_kept = trimmed.records().size();
+  trimmed.add_entries(2);
+  trimmed.add_checkpoint();
+  BundleHead head{trimmed.log(), {trimmed.incarnation(), before}, {}, {}};
+  Bytes unsaid = serialise_bundle_head(head);
+  for (auto i = first_kept; i < trimmed.records().size(); ++i) unsaid += trimmed.records()[i];
+  trimmed.add_trim(before);
+  trimmed.add_checkpoint();
+  Bytes said = serialise_bundle_head(head);
+  for (auto i = first_kept; i < trimmed.records().size(); ++i) said += trimmed.records()[i];
+
+  EXPECT_FALSE(is_whole(unsaid, {}, trimmed));
+  EXPECT_TRUE(is_whole(said, {}, trimmed));
 }
 
 // proves X64

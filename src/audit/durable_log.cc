@@ -1,6 +1,7 @@
 #include "audit/durable_log.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include "base/planted_fault.h"
 #include "outhaul/v1/audit.pb.h"
@@ -24,6 +25,7 @@ DurableLog::DurableLog(const Ports& ports, Config config)
       config_(std::move(config)),
       settled_(ports.executor),
       dirty_(ports.executor),
+      failed_(ports.executor),
       group_(ports.executor) {}
 
 DurableLog::~DurableLog() = default;
@@ -56,16 +58,23 @@ Task<Result<void>> DurableLog::open(stream::Journal& journal) {
   journal_ = &journal;
   OUTHAUL_CO_CHECK(take_replayed());
   if (tip_.sequence == 0) OUTHAUL_CO_CHECK(begin_log());
-  OUTHAUL_CO_CHECK(report(cut));
+  OUTHAUL_CO_CHECK(spare_full_disk(report(cut)));
   OUTHAUL_CO_CHECK(report_changes());
   // What was read and is not held must not be lost by the next crash.
   if (file_) OUTHAUL_CO_CHECK(co_await file_->sync());
   OUTHAUL_CO_CHECK(co_await ports_.disk.sync_directory());
   mark_ = make_mark(filed_tip_);
-  OUTHAUL_CO_CHECK(append_mark());
-  for (auto& entry : std::exchange(early_, {})) OUTHAUL_CO_CHECK(append(std::move(entry)));
+  OUTHAUL_CO_CHECK(spare_full_disk(append_mark()));
+  for (auto& entry : std::exchange(early_, {})) OUTHAUL_CO_CHECK(spare_full_disk(append(std::move(entry))));
   group_.spawn([this] { return keep(); });
   co_return Result<void>();
+}
+
+// A full disk is no reason for a process to stay down: what it cannot say is left out.
+Result<void> DurableLog::spare_full_disk(Result<void> written) const {
+  if (written || written.error().code() != ErrorCode::disk_full) return written;
+  ports_.log.failure("an audit entry is not written", written.error());
+  return {};
 }
 
 JournalMark DurableLog::make_mark(ChainTip tip) const {
@@ -89,10 +98,16 @@ Result<void> DurableLog::report_changes() {
   return {};
 }
 
-// The last file decides where the log stands; the verifier reads the others.
-Result<std::optional<DurableLog::Cut>> DurableLog::read_files() {
+// Oldest first.
+Result<std::vector<stream::FileEntry>> DurableLog::list_files() const {
   OUTHAUL_TRY(files, ports_.disk.list());
   std::erase_if(files, [](const auto& file) { return !is_log_file_name(file.name); });
+  return std::move(files);
+}
+
+// The last file decides where the log stands; the verifier reads the others.
+Result<std::optional<DurableLog::Cut>> DurableLog::read_files() {
+  OUTHAUL_TRY(files, list_files());
   while (!files.empty() && is_unmarked(files.back())) {
     OUTHAUL_TRY(file, ports_.disk.open(files.back().name, stream::OpenMode::existing));
     OUTHAUL_TRY(front, file->read_at(0, log_file_header_bytes + max_chain_record_bytes));
@@ -232,21 +247,28 @@ Result<void> DurableLog::append_checkpoint() {
   return {};
 }
 
-Result<JournalPosition> DurableLog::append_mark() {
-  return journal_->append(audit_mark_type, serialise_journal_mark(*mark_));
+Result<void> DurableLog::append_mark() {
+  OUTHAUL_CHECK(journal_->append(audit_mark_type, serialise_journal_mark(*mark_)));
+  return {};
 }
 
 Task<Result<void>> DurableLog::durable() {
   if (journal_ == nullptr) co_return fail(ErrorCode::unavailable, "the audit log is not open");
   if (held_.empty()) co_return Result<void>();
-  co_return co_await journal_->durable(held_.back().written);
+  auto durable = co_await journal_->durable(held_.back().written);
+  note_failed_sync();
+  co_return durable;
+}
+
+void DurableLog::note_failed_sync() {
+  if (has_failed_ || journal_->is_poisoned()) failed_.set();
 }
 
 AuditHead DurableLog::durable_head() const {
   AuditHead head{config_.log, incarnation_, floor_, ports_.clock.wall_now()};
-  for (auto held = held_.rbegin(); held != held_.rend(); ++held) {
-    if (held->written > journal_->durable_position()) continue;
-    head.tip = held->tip;
+  for (const auto& held : std::ranges::reverse_view(held_)) {
+    if (held.written > journal_->durable_position()) continue;
+    head.tip = held.tip;
     break;
   }
   return head;
@@ -287,6 +309,7 @@ Task<Result<void>> DurableLog::settle() {
     const Settling settling(is_settling_);
     outcome = co_await settle_once();
   }
+  note_failed_sync();
   settled_.pulse();
   co_return outcome;
 }
@@ -297,9 +320,9 @@ Task<Result<void>> DurableLog::settle_once() {
   if (held_.empty()) co_return Result<void>();
   const bool is_hasty = OUTHAUL_FAULT("audit_head_before_durable");
   if (!is_hasty) OUTHAUL_CO_CHECK(co_await journal_->durable(held_.back().written));
-  for (auto held = held_.rbegin(); held != held_.rend(); ++held) {
-    const auto record = parse_record(held->record);
-    const bool is_durable = is_hasty || held->written <= journal_->durable_position();
+  for (const auto& held : std::ranges::reverse_view(held_)) {
+    const auto record = parse_record(held.record);
+    const bool is_durable = is_hasty || held.written <= journal_->durable_position();
     if (record->kind != ChainKind::checkpoint || !is_durable) continue;
     signed_head_ = record->payload;
     break;
@@ -307,8 +330,9 @@ Task<Result<void>> DurableLog::settle_once() {
   OUTHAUL_CO_CHECK(write_out());
   const bool is_full = file_ && file_->size() >= config_.file_bytes;
   if (unsynced_bytes_ >= config_.sync_bytes || is_full) OUTHAUL_CO_CHECK(co_await sync_file());
-  if (is_full) file_ = nullptr;
-  co_return Result<void>();
+  if (!is_full) co_return Result<void>();
+  file_ = nullptr;
+  co_return co_await trim();
 }
 
 // Only what is durable in the journal: what a crash takes from there must not stand in a file.
@@ -361,6 +385,33 @@ Task<Result<void>> DurableLog::sync_file() {
   // Not awaited: without it the journal only says more than it must.
   OUTHAUL_CO_CHECK(append_mark());
   co_return Result<void>();
+}
+
+Task<Result<void>> DurableLog::trim() {
+  OUTHAUL_CO_TRY(files, list_files());
+  std::uint64_t bytes = 0;
+  for (const auto& file : files) bytes += file.size;
+  std::size_t gone = 0;
+  while (gone + 1 < files.size() && bytes > config_.keep_bytes) bytes -= files[gone++].size;
+  if (gone == 0) co_return Result<void>();
+  OUTHAUL_CO_TRY(kept, ports_.disk.open(files[gone].name, stream::OpenMode::existing));
+  OUTHAUL_CO_TRY(front, kept->read_at(0, log_file_header_bytes));
+  const auto header = parse_file_header(front);
+  // Damage: nothing goes of what somebody may want to look at.
+  if (!header) co_return Result<void>();
+  OUTHAUL_CO_CHECK(say_trimmed(header->before));
+  OUTHAUL_CO_CHECK(co_await journal_->durable(held_.back().written));
+  for (std::size_t i = 0; i < gone; ++i) OUTHAUL_CO_CHECK(ports_.disk.remove(files[i].name));
+  co_return Result<void>();
+}
+
+// With what the first record of the log said, for that one is gone.
+Result<void> DurableLog::say_trimmed(const ChainTip& before) {
+  AuditEntry entry(AuditAction::log_trimmed, "", config_.log);
+  entry = std::move(entry).with("before", std::to_string(before.sequence)).with("hash", to_hex(before.hash));
+  entry = std::move(entry).with("public_key", to_base64(config_.signer.key->public_key()));
+  OUTHAUL_CHECK(append(std::move(entry).with("certificate", to_base64(config_.certificate))));
+  return append_checkpoint();
 }
 
 Task<void> DurableLog::close() {

@@ -8,6 +8,10 @@
 // an entry, and takes the rest from the journal. Damage before the end is left as it is: the log goes on in a
 // new file from the last head that is known, says so, and the verifier keeps naming the place.
 //
+// When the files together are larger than Config::keep_bytes the oldest go. Before that a signed
+// `log.trimmed` names the record before the first one that stays: a beginning that is missing otherwise is a
+// fault.
+//
 //   runs on  the strand of the process
 //   life     made before the journal is opened, with it as owner; open() after it; close() before the journal
 //            goes. A crash skips close()
@@ -46,6 +50,7 @@ class DurableLog final : public AuditLog, public stream::JournalOwner {
     std::uint64_t epoch = 1;  // higher than what the log last saw: it was restored from a backup
     std::uint64_t file_bytes = 16U << 20U;   // a file is followed by the next one past this
     std::uint64_t sync_bytes = 256U << 10U;  // unsynced bytes of a file that the journal keeps too
+    std::uint64_t keep_bytes = std::uint64_t{1} << 30U;  // beyond it the oldest files go, and the log says so
     Duration checkpoint_interval = std::chrono::seconds(1);
     bool remembers_recovered = false;  // for has_recovered()
   };
@@ -66,6 +71,9 @@ class DurableLog final : public AuditLog, public stream::JournalOwner {
 
   // Signs what is not signed and moves it into the files: for whoever is about to read them.
   Task<Result<void>> settle();
+  // Set once a sync of the journal or of a file has failed: nothing is claimed any more, and the process must
+  // start again.
+  Event& failed() { return failed_; }
   // The latest checkpoint that is durable here; empty before the first.
   const Bytes& signed_head() const { return signed_head_; }
   // The latest durable record, signed or not. To be signed by whoever passes it on.
@@ -100,7 +108,10 @@ class DurableLog final : public AuditLog, public stream::JournalOwner {
 
   Result<void> append_record(ChainKind kind, ByteView payload);
   Result<void> append_checkpoint();
-  Result<stream::JournalPosition> append_mark();
+  Result<void> append_mark();
+  void note_failed_sync();
+  Result<void> spare_full_disk(Result<void> written) const;
+  Result<std::vector<stream::FileEntry>> list_files() const;
   Result<std::optional<Cut>> read_files();
   bool is_unmarked(const stream::FileEntry& entry) const;
   Result<std::optional<Cut>> read_last_file(const stream::FileEntry& entry);
@@ -117,6 +128,8 @@ class DurableLog final : public AuditLog, public stream::JournalOwner {
   Result<void> write_out();
   Result<void> begin_file();
   Task<Result<void>> sync_file();
+  Task<Result<void>> trim();
+  Result<void> say_trimmed(const ChainTip& before);
 
   Ports ports_;
   Config config_;
@@ -140,6 +153,7 @@ class DurableLog final : public AuditLog, public stream::JournalOwner {
   bool is_settling_ = false;
   Event settled_;
   Event dirty_;
+  Event failed_;
   TaskGroup group_;
 };
 

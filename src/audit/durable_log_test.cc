@@ -351,5 +351,40 @@ TEST_F(DurableLogTest, WhenFilesAreFull_ThenTheNextBeginsAndAllAreRead) {
   EXPECT_EQ(report.entries, 60U);
 }
 
+// proves X64
+TEST_F(DurableLogTest, WhenTheLogIsLargerThanWhatIsKept_ThenItsOldestFilesGoAndAnyOtherIsMissed) {
+  auto wanted = config();
+  wanted.file_bytes = 1000;
+  wanted.keep_bytes = 4000;
+  Witnessed old{"hub", {}, {}};
+  for (int life = 0; life < 3; ++life) {
+    const auto process = start(wanted);
+    if (life == 0) {
+      add(*process, 1);
+      settle(*process);
+      old.head = process->log.durable_head();
+    }
+    for (int i = 0; i < 20; ++i) {
+      add(*process, 3);
+      settle(*process);
+    }
+  }
+
+  const auto report = check({old});
+  std::uint64_t bytes = 0;
+  for (const auto& [name, content] : image.files) bytes += is_log_file_name(name) ? content->bytes.size() : 0;
+
+  EXPECT_EQ(first_fault(report), "");
+  EXPECT_FALSE(image.files.contains(log_file_name(1)));
+  EXPECT_LT(bytes, 8000U);
+  EXPECT_EQ(report.notices.back().what.substr(0, 11), "log.trimmed");
+  EXPECT_EQ(report.notices.front().what, "hub holds a head of a record that is no longer kept");
+
+  const auto first =
+      std::ranges::find_if(image.files, [](const auto& file) { return is_log_file_name(file.first); });
+  image.files.erase(first);
+  EXPECT_NE(first_fault(check()).find("are missing before this file"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace outhaul::audit

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <fstream>
+#include <ranges>
 #include <sstream>
 
 #include "outhaul/v1/audit.pb.h"
@@ -34,13 +35,26 @@ Result<void> take_frame(const stream::JournalFrame& frame, JournalView& view, Wi
   return {};
 }
 
-std::string log_of(ByteView record) {
-  const auto parsed = parse_record(record);
+// Empty when the record does not say.
+std::string log_named_by(const ChainRecord& record) {
   v1::AuditStart start;
-  const bool is_start =
-      parsed && parsed->kind == ChainKind::start &&
-      start.ParseFromArray(parsed->payload.data(), static_cast<int>(parsed->payload.size()));
-  return is_start ? start.log() : std::string();
+  const bool is_start = record.kind == ChainKind::start &&
+                        start.ParseFromArray(record.payload.data(), static_cast<int>(record.payload.size()));
+  if (is_start) return start.log();
+  if (record.kind != ChainKind::checkpoint) return {};
+  const auto head = assume_head(record.payload);
+  return head ? head->log : std::string();
+}
+
+// The first record says it, or, when that is no longer kept, the first checkpoint.
+std::string log_of(ByteView records) {
+  while (!records.empty()) {
+    const auto record = parse_record(records);
+    if (!record) break;
+    if (auto log = log_named_by(*record); !log.empty()) return log;
+    records.remove_prefix(record->size());
+  }
+  return {};
 }
 
 }  // namespace
@@ -72,6 +86,7 @@ Result<Bytes> DirectoryFiles::read(const std::string& name) {
 Result<std::vector<std::string>> DiskFiles::list() {
   OUTHAUL_TRY(entries, disk_.list());
   std::vector<std::string> names;
+  names.reserve(entries.size());
   for (auto& entry : entries) names.push_back(std::move(entry.name));
   return names;
 }
@@ -85,10 +100,10 @@ Result<JournalView> read_journal_view(LogFiles& files) {
   OUTHAUL_TRY(names, files.list());
   std::erase_if(names, [](const auto& name) { return !find_generation(name); });
   JournalView view;
-  for (auto name = names.rbegin(); name != names.rend(); ++name) {
-    OUTHAUL_TRY(bytes, files.read(*name));
-    auto contents = stream::parse_journal(bytes, *find_generation(*name));
-    if (!contents) return fail(std::move(contents).error().during(*name));
+  for (const auto& name : std::ranges::reverse_view(names)) {
+    OUTHAUL_TRY(bytes, files.read(name));
+    auto contents = stream::parse_journal(bytes, *find_generation(name));
+    if (!contents) return fail(std::move(contents).error().during(name));
     if (!contents->checkpoint_is_whole) continue;
     WitnessBook book;
     for (const auto& frame : contents->frames) OUTHAUL_CHECK(take_frame(frame, view, book));

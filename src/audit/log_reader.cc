@@ -52,13 +52,27 @@ bool EntryFilter::wants(const AuditEntry& entry) const {
   return until == WallTime() || entry.time <= until;
 }
 
-// The file and the place in it of the record after `after`; empty when there is none.
+Result<LogFileHeader> LogReader::read_front() {
+  OUTHAUL_TRY(entries, disk_.list());
+  for (const auto& entry : entries) {
+    if (!is_log_file_name(entry.name)) continue;
+    OUTHAUL_TRY(file, disk_.open(entry.name, stream::OpenMode::existing));
+    OUTHAUL_TRY(front, file->read_at(0, log_file_header_bytes));
+    const auto header = parse_file_header(front);
+    if (!header) return fail(ErrorCode::journal_corrupt, entry.name + ": not the header of an audit log");
+    return *header;
+  }
+  return fail(ErrorCode::not_found, "there is no audit log yet");
+}
+
+// The file and the place in it of the record after `after`, or of the first that is kept; empty when there is
+// none.
 Result<std::optional<LogReader::OpenPlace>> LogReader::find(const LogCursor& after) {
   OUTHAUL_TRY(entries, disk_.list());
   const auto wanted = log_file_name(after.sequence + 1);
   const stream::FileEntry* holder = nullptr;
   for (const auto& entry : entries) {
-    if (is_log_file_name(entry.name) && entry.name <= wanted) holder = &entry;
+    if (is_log_file_name(entry.name) && (entry.name <= wanted || holder == nullptr)) holder = &entry;
   }
   if (holder == nullptr) return std::optional<OpenPlace>();
   OpenPlace place;

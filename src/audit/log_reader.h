@@ -54,6 +54,8 @@ class LogReader {
 
   // Errors as Disk and File.
   Result<EntryPage> read_page(LogCursor from, const EntryFilter& filter, std::size_t limit);
+  // Of the oldest file that is kept. Fails with not_found when there is none.
+  Result<LogFileHeader> read_front();
   // Whole records as they stand, about block_bytes; empty at the end. Moves `at` on.
   Result<Bytes> read_records(LogCursor& at);
 

@@ -101,6 +101,19 @@ TEST_F(LogReaderTest, WhenAllIsRead_ThenTheRecordsAreThoseOfTheFiles) {
   EXPECT_EQ(all, expected);
 }
 
+TEST_F(LogReaderTest, WhenTheOldestFilesAreGone_ThenReadingBeginsWithWhatIsKept) {
+  disk.remove(chain.files().begin()->first).value();
+  LogReader reader(disk);
+
+  const auto front = reader.read_front().value();
+  const auto page = reader.read_page({}, {}, 1).value();
+
+  EXPECT_GT(front.before.sequence, 0U);
+  EXPECT_EQ(front.incarnation, chain.incarnation());
+  ASSERT_EQ(page.entries.size(), 1U);
+  EXPECT_EQ(page.entries[0].sequence, front.before.sequence + 1);
+}
+
 TEST(LogCursor, WhenItIsNoPlace_ThenItIsRefused) {
   for (const char* text : {"", "x", "-", "1-", "-1", "1-x", "1 2", "99999999999999999999-0", "1-2-3"})
     EXPECT_FALSE(parse_cursor(text).has_value()) << text;

@@ -14,7 +14,7 @@
 namespace outhaul::audit {
 
 inline constexpr std::string_view receipt_payload_type = "application/vnd.outhaul.receipt.v1+protobuf";
-inline constexpr std::size_t max_receipt_bytes = 8U << 10U;  // of the signed form
+using wire::max_receipt_bytes;  // of the signed form
 
 struct ReceiptStream {
   std::string kind;  // "stdout" or "stderr"

@@ -35,6 +35,19 @@ void ChainVerifier::fault(const Place& place, std::string what) {
   is_broken_ = true;
 }
 
+void ChainVerifier::begin_after(const LogFileHeader& front, const std::string& place) {
+  const auto& before = front.before;
+  report_.incarnation = front.incarnation;
+  if (before.sequence == 0) return;
+  report_.tip = before;
+  missing_until_ = before;
+  first_place_ = place;
+  for (auto at = expected_.begin(); at != expected_.lower_bound(before.sequence); at = expected_.erase(at)) {
+    report_.notices.push_back(
+        {"", 0, at->first, at->second.holder + " holds a head of a record that is no longer kept"});
+  }
+}
+
 void ChainVerifier::read_file(const std::string& name, ByteView bytes) {
   if (is_broken_) return;
   ++report_.files;
@@ -43,13 +56,13 @@ void ChainVerifier::read_file(const std::string& name, ByteView bytes) {
   const auto header = parse_file_header(bytes);
   const Place front{name, 0};
   if (!header) return fault(front, "the file's header is not whole or not of this format");
+  if (name != log_file_name(header->before.sequence + 1)) return fault(front, "the file has another's name");
+  if (report_.files == 1) begin_after(*header, name);
   if (header->before.sequence != report_.tip.sequence) {
     return fault(front, fmt::format("records {} to {} are missing before this file", report_.tip.sequence + 1,
                                     header->before.sequence));
   }
   if (header->before != report_.tip) return fault(front, "the file does not follow the one before it");
-  if (name != log_file_name(header->before.sequence + 1)) return fault(front, "the file has another's name");
-  if (report_.incarnation.empty()) report_.incarnation = header->incarnation;
   if (header->incarnation != report_.incarnation) return fault(front, "the file belongs to another log");
   const auto records = bytes.substr(log_file_header_bytes);
   const auto read = read_records(name, log_file_header_bytes, records);
@@ -130,24 +143,49 @@ void ChainVerifier::take_entry(ByteView payload, const Place& place) {
   if (action == AuditAction::log_restored) restores_.push_back({report_.tip.sequence + 1, entry->time});
   if (action == AuditAction::log_key_changed && !entry->fields.empty())
     take_key(parse_base64(entry->fields.front().value).value_or(Bytes()));
+  if (action == AuditAction::log_trimmed) take_trim(*entry);
   const bool is_notice = action == AuditAction::log_key_changed || action == AuditAction::log_restored ||
-                         action == AuditAction::log_damaged || action == AuditAction::log_cut ||
-                         action == AuditAction::witness_regressed;
+                         action == AuditAction::log_trimmed || action == AuditAction::log_damaged ||
+                         action == AuditAction::log_cut || action == AuditAction::witness_regressed;
   if (!is_notice) return;
   std::string what = entry->action;
   for (const auto& field : entry->fields) what += " " + field.name + "=" + field.value;
   report_.notices.push_back({place.file, place.offset, report_.tip.sequence + 1, std::move(what)});
 }
 
+// Says which record stands before the first that is kept, and what the start record would have said.
+void ChainVerifier::take_trim(const AuditEntry& entry) {
+  const auto value = [&entry](std::string_view name) {
+    const auto found = std::ranges::find(entry.fields, name, &AuditField::name);
+    return found == entry.fields.end() ? std::string() : found->value;
+  };
+  if (!missing_until_ || value("before") != std::to_string(missing_until_->sequence) ||
+      value("hash") != to_hex(missing_until_->hash)) {
+    return;
+  }
+  missing_until_.reset();
+  report_.certificate = parse_base64(value("certificate")).value_or(Bytes());
+  take_key(parse_base64(value("public_key")).value_or(Bytes()));
+}
+
 void ChainVerifier::take_checkpoint(ByteView payload, const Place& place) {
   const auto head = assume_head(payload);
   if (!head) return fault(place, head.error().what());
+  if (report_.log.empty()) report_.log = head->log;
   if (head->log != report_.log || head->incarnation != report_.incarnation)
     return fault(place, "the checkpoint is one of another log");
   if (head->tip != report_.tip) return fault(place, "the checkpoint does not name the record before it");
   ++report_.checkpoints;
   last_checkpoint_ = payload;
   last_checkpoint_place_ = {place.file, place.offset, report_.tip.sequence + 1, {}};
+}
+
+void ChainVerifier::check_beginning() {
+  if (is_broken_ || !missing_until_) return;
+  report_.findings.insert(
+      report_.findings.begin(),
+      {first_place_, 0, 1,
+       fmt::format("records 1 to {} are missing before this file", missing_until_->sequence)});
 }
 
 // One is enough: its hash covers every record before it, the earlier checkpoints too.
@@ -222,6 +260,7 @@ void ChainVerifier::finish(std::size_t left_over) {
   static const std::string whole_log;
   if (left_over > 0 && !is_broken_) fault({whole_log, 0}, "cut inside a record");
   if (!is_broken_ && report_.tip.sequence == 0) fault({whole_log, 0}, "the log is empty");
+  check_beginning();
   check_last_signature();
   // What a broken chain did not reach is no second fault.
   if (!is_broken_) check_unreached();

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "audit/audit_entry.h"
 #include "audit/head.h"
 
 namespace outhaul::audit {
@@ -56,6 +57,9 @@ class ChainVerifier {
   };
   explicit ChainVerifier(Config config);
 
+  // Where the first record stands when the log's beginning may be gone: `place` is what is named when the log
+  // does not say that it let it go. Before anything is read.
+  void begin_after(const LogFileHeader& front, const std::string& place);
   // A file of the log, in the order of their names, whole. What follows a fault is not looked at.
   void read_file(const std::string& name, ByteView bytes);
   // Records without a file header: an exported log piece by piece, or what stands only in a journal. They may
@@ -85,8 +89,10 @@ class ChainVerifier {
   void take(const ChainRecord& record, const Place& place);
   void take_start(ByteView payload, const Place& place);
   void take_entry(ByteView payload, const Place& place);
+  void take_trim(const AuditEntry& entry);
   void take_key(ByteView public_key);
   void take_checkpoint(ByteView payload, const Place& place);
+  void check_beginning();
   void check_last_signature();
   void check_witnesses();
   void check_unreached();
@@ -101,6 +107,8 @@ class ChainVerifier {
   std::vector<Witnessed> missed_;  // the log goes on otherwise than these say
   bool is_broken_ = false;
   bool takes_named_keys_ = false;
+  std::optional<ChainTip> missing_until_;  // the log's beginning is gone, and nothing read so far says why
+  std::string first_place_;
   std::string last_file_;
   std::uint64_t last_file_bytes_ = 0;
   Bytes last_checkpoint_;  // its signature covers all before it

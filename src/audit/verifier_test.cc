@@ -142,6 +142,36 @@ TEST(ChainVerifier, WhenFilesAreGone_ThenTheMissingRecordsAreNamed) {
   EXPECT_FALSE(nothing.is_whole());
 }
 
+// proves X64
+TEST(ChainVerifier, WhenTheLogLetItsBeginningGo_ThenOnlyExactlyThatMayBeMissing) {
+  auto chain = make_chain();
+  const auto early = held_by_hub(chain);
+  const auto first_end = parse_file_header(chain.files().rbegin()->second)->before;
+  chain.add_trim(first_end);
+  chain.begin_file();
+  chain.add_entries(1);
+  chain.add_checkpoint();
+  Files trimmed = chain.files();
+  trimmed.erase(trimmed.begin());
+  Files one_more = trimmed;
+  one_more.erase(one_more.begin());
+  const Witnessed from_before{"hub:example.org", {chain.log(), chain.incarnation(), {2, "?"}, {}}, {}};
+
+  const auto report = verify(trimmed, chain, {early, from_before});
+  ChainVerifier by_its_own_word({});
+  for (const auto& [name, bytes] : trimmed) by_its_own_word.read_file(name, bytes);
+  by_its_own_word.finish();
+
+  EXPECT_TRUE(report.is_whole()) << report.findings.front().what;
+  EXPECT_EQ(report.witnessed_until, early.head.tip.sequence);
+  EXPECT_EQ(report.notices.size(), 2U);
+  EXPECT_TRUE(by_its_own_word.report().is_whole());
+  EXPECT_EQ(by_its_own_word.report().log, chain.log());
+  EXPECT_TRUE(verify(chain.files(), chain).is_whole());
+  ASSERT_FALSE(verify(one_more, chain).is_whole());
+  EXPECT_EQ(verify(one_more, chain).findings[0].what, "records 1 to 10 are missing before this file");
+}
+
 TEST(ChainVerifier, WhenFilesHaveEachOthersNames_ThenTheLogIsNotWhole) {
   const auto chain = make_chain();
   Files files = chain.files();

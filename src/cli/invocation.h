@@ -42,6 +42,9 @@ void add_run_commands(CLI::App& app, Invocation& invocation);
 void add_task_commands(CLI::App& app, Invocation& invocation);
 void add_node_commands(CLI::App& app, Invocation& invocation);
 void add_account_commands(CLI::App& app, Invocation& invocation);
+void add_audit_commands(CLI::App& app, Invocation& invocation);
+// Below `outhaul task`.
+void add_receipt_commands(CLI::App& task_group, Invocation& invocation);
 void add_context_commands(CLI::App& app, Invocation& invocation);
 void add_up_command(CLI::App& app, Invocation& invocation);
 void add_completion_command(CLI::App& app, Invocation& invocation);

@@ -206,6 +206,8 @@ void add_task_commands(CLI::App& app, Invocation& invocation) {
   cancel->callback([&invocation, options] {
     invocation.action = [options](Cli& cli) { return cancel_task(cli, options); };
   });
+
+  add_receipt_commands(*group, invocation);
 }
 
 }  // namespace outhaul::cli

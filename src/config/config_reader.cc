@@ -136,6 +136,13 @@ void ConfigReader::read_count(std::string_view key, std::size_t& into, std::size
   into = count;
 }
 
+void ConfigReader::read_mib(std::string_view key, std::uint64_t& bytes, std::size_t least) {
+  constexpr std::size_t max_mib = 64U << 20U;
+  std::size_t mib = bytes >> 20U;
+  read_count(key, mib, least, max_mib);
+  bytes = std::uint64_t{mib} << 20U;
+}
+
 void ConfigReader::refuse(std::string_view key, std::string_view why) {
   const auto found = state_->entries.find(key);
   const int line = found == state_->entries.end() ? 1 : found->second.line;

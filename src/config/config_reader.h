@@ -50,6 +50,8 @@ class ConfigReader {
   void read_texts(std::string_view key, std::vector<std::string>& into, const Rule& rule);
   void read_duration(std::string_view key, std::chrono::nanoseconds& into, DurationRange range);
   void read_count(std::string_view key, std::size_t& into, std::size_t least, std::size_t most);
+  // A number of MiB, as bytes.
+  void read_mib(std::string_view key, std::uint64_t& bytes, std::size_t least);
 
   // A fault that concerns several keys; the line is that of `key` when it is there.
   void refuse(std::string_view key, std::string_view why);

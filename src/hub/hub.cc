@@ -1,9 +1,12 @@
 #include "hub/hub.h"
 
+#include <boost/asio/experimental/awaitable_operators.hpp>
+
 #include "base/task_group.h"
 #include "base/within.h"
 #include "hub/accounts/account_service.h"
 #include "hub/accounts/admission.h"
+#include "hub/audit/hub_audit.h"
 #include "hub/nodes/absence_watch.h"
 #include "hub/nodes/enrolment.h"
 #include "hub/nodes/node_gate.h"
@@ -39,21 +42,23 @@ struct Hub::Parts {
   HubSettings settings;
   HubKeys keys;
   HubStreams streams{ports, settings.journal_must_exist};
+  HubAudit audit{ports, settings, keys};
   TaskBoard board{ports.executor};
   NodeRegistry registry;
   TaskRows rows{ports};
-  TaskEnder ender{ports, board, rows, streams.store()};
+  TaskEnder ender{ports, {board, rows, streams.store(), registry, audit}};
   TaskSigner signer{settings, keys, ports.clock, ports.random};
   StdinPump stdin_pump{streams.store(), ports.log};
   StdinInlet stdin_inlet{ports.clock, streams.store()};
-  Courier courier{ports, {board, rows, ender, registry, signer, stdin_pump}};
+  Courier courier{ports, {board, rows, ender, registry, signer, stdin_pump, audit}};
   Dispatcher dispatcher{ports, {board, registry, courier, ender, streams.store()}};
-  TaskAdoption adoption{ports, board, rows, signer, stdin_inlet};
+  TaskAdoption adoption{ports, {board, rows, signer, stdin_inlet, audit}};
   TaskService tasks{
-      ports, {settings, registry, board, rows, ender, dispatcher, courier, stdin_inlet, streams.store()}};
-  NodeGate gate{ports, {keys, signer, registry, streams.store()}};
-  RenewalService renewal{ports, settings, keys, registry};
-  NodeService nodes{ports, {settings, keys, registry, gate, dispatcher, renewal, session_needs()}};
+      ports,
+      {settings, registry, board, rows, ender, dispatcher, courier, stdin_inlet, streams.store(), audit}};
+  NodeGate gate{ports, {keys, signer, registry, streams.store(), audit}};
+  RenewalService renewal{ports, {settings, keys, registry, audit}};
+  NodeService nodes{ports, {settings, keys, registry, gate, dispatcher, renewal, audit, session_needs()}};
   AbsenceWatch absence{ports, {settings, registry, board, dispatcher}};
   EnrolmentService enrolment{ports, settings, keys, registry};
   Admission admission{ports.executor, ports.clock, ports.database};
@@ -62,11 +67,8 @@ struct Hub::Parts {
   bool is_open = false;
 
   NodeSession::Needs session_needs() {
-    return {ports.executor,
-            registry,
-            board,
-            dispatcher,
-            {ports.clock, ports.log, streams.store(), courier, adoption, ender}};
+    return {ports.executor, registry, board,
+            dispatcher,     audit,    {ports.clock, ports.log, streams.store(), courier, adoption, ender}};
   }
 };
 
@@ -83,8 +85,10 @@ Task<Result<void>> Hub::start() {
     co_return fail(ErrorCode::store_foreign, "the database belongs to another deployment");
   }
   parts.signer.set_epoch(deployment.hub_epoch);
-  OUTHAUL_CO_CHECK(co_await parts.streams.open());
+  OUTHAUL_CO_CHECK(co_await parts.streams.open(parts.audit.owners()));
   parts.is_open = true;
+  OUTHAUL_CO_CHECK(co_await parts.audit.open(parts.streams.journal(), deployment.hub_epoch));
+  parts.audit.note({audit::AuditAction::process_started, "hub", parts.settings.deployment});
   OUTHAUL_CO_CHECK(co_await parts.nodes.load_all());
   OUTHAUL_CO_CHECK(co_await parts.tasks.recover(parts.streams.store()));
   OUTHAUL_CO_CHECK(co_await sweep_streams(parts.ports, parts.board, parts.streams.store()));
@@ -102,7 +106,9 @@ void Hub::begin_drain() {
 }
 
 Task<Error> Hub::wait_failed() {
-  co_await parts_->streams.store().failed().wait();
+  using namespace asio::experimental::awaitable_operators;  // NOLINT: the operators are the interface
+  // Whoever waits for the sync sees it fail; both share the disk and the journal.
+  co_await (parts_->streams.store().failed().wait() || parts_->audit.log().failed().wait());
   co_return Error(ErrorCode::unavailable, "the disk of the streams failed a sync; the hub must start again");
 }
 
@@ -118,7 +124,11 @@ Task<void> Hub::join() {
   co_await parts.ender.join();
   co_await parts.rows.join();
   co_await parts.admission.join();
-  if (parts.is_open) co_await parts.streams.close();
+  if (parts.is_open) {
+    parts.audit.note({audit::AuditAction::process_stopped, "hub", parts.settings.deployment});
+    co_await parts.audit.close();
+    co_await parts.streams.close();
+  }
 }
 
 AccountService& Hub::accounts() { return parts_->accounts; }
@@ -127,6 +137,7 @@ EnrolmentService& Hub::enrolment() { return parts_->enrolment; }
 RenewalService& Hub::renewal() { return parts_->renewal; }
 NodeService& Hub::nodes() { return parts_->nodes; }
 TaskService& Hub::tasks() { return parts_->tasks; }
+HubAudit& Hub::audit() { return parts_->audit; }
 StreamSources Hub::stream_sources() {
   return {parts_->streams.store(), parts_->ports.database, parts_->board};
 }

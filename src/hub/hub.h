@@ -24,6 +24,7 @@ namespace outhaul::hub {
 class AccountService;
 class Admission;
 class EnrolmentService;
+class HubAudit;
 class NodeService;
 class RenewalService;
 class TaskService;
@@ -62,6 +63,7 @@ class Hub {
   NodeService& nodes();
   RenewalService& renewal();
   TaskService& tasks();
+  HubAudit& audit();
   // For an OutputReader.
   StreamSources stream_sources();
   const HubPorts& ports() const;

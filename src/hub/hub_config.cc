@@ -38,6 +38,7 @@ void read_limits(config::ConfigReader& reader, HubSettings& settings) {
   reader.read_duration("node_certificate_lifetime", settings.node_certificate_lifetime, {10s, 24h * 90});
   reader.read_duration("lost_after", settings.lost_after, {1min, 24h * 365});
   reader.read_count("max_live_tasks", settings.max_live_tasks, 1, 1'000'000);
+  reader.read_mib("audit_mib", settings.audit_bytes, 64);
   if (settings.dead_after < 2 * settings.heartbeat_interval) {
     reader.refuse("dead_after", "must be at least twice `heartbeat_interval`");
   }

@@ -23,12 +23,14 @@ TEST(HubConfig, WhenOnlyTheVersionIsGiven_ThenEverythingIsTheDefault) {
 
 TEST(HubConfig, WhenKeysAreGiven_ThenTheyAreRead) {
   const auto config = parse_hub_config(
-      "version: 1\nlisten: '[::]:8443'\nqueue_timeout: 1h30m\nserver_names: [hub.example.org, 192.0.2.7]\n",
+      "version: 1\nlisten: '[::]:8443'\nqueue_timeout: 1h30m\nserver_names: [hub.example.org, 192.0.2.7]\n"
+      "audit_mib: 100\n",
       "hub.yaml");
 
   ASSERT_TRUE(config.has_value());
   EXPECT_EQ(config->listen, "[::]:8443");
   EXPECT_EQ(config->settings.queue_timeout, 90min);
+  EXPECT_EQ(config->settings.audit_bytes, 100U << 20U);
   EXPECT_EQ(config->server_names, (std::vector<std::string>{"hub.example.org", "192.0.2.7"}));
 }
 

@@ -1,10 +1,12 @@
 // outhaul-hub check: reads everything that serve would, on a disk that takes no change.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <cstdio>
 #include <optional>
 
+#include "audit/log_files.h"
 #include "crypto/data_directory.h"
 #include "http/json_writer.h"
 #include "hub/hub_data.h"
@@ -24,6 +26,14 @@ struct StreamFindings {
   stream::StreamRecovery streams;
 };
 
+// The journal's records of the audit log, which is read from its files and them together.
+class AuditRecords final : public stream::JournalOwner {
+ public:
+  bool owns(stream::JournalType type) const override { return type >= audit::audit_record_type; }
+  Result<void> replay(stream::JournalType, ByteView) override { return {}; }
+  Result<void> write_live(stream::Journal&) override { return {}; }
+};
+
 struct Findings {
   std::vector<Error> faults;
   std::optional<store::SqliteReport> database;
@@ -35,7 +45,10 @@ Task<Result<StreamFindings>> recover_on(stream::Disk& disk, const Executor& exec
   config.reads_everything = true;
   config.reserve_bytes = 0;
   stream::StreamStore store(executor, disk, config);
-  OUTHAUL_CO_TRY(journal, co_await stream::Journal::open(disk, {&store}, {.must_exist = true}));
+  AuditRecords audit;
+  std::vector<stream::JournalOwner*> owners = {&store, &audit};
+  const stream::JournalConfig must_exist{.must_exist = true};
+  OUTHAUL_CO_TRY(journal, co_await stream::Journal::open(disk, std::move(owners), must_exist));
   OUTHAUL_CO_CHECK(co_await store.recover(*journal));
   co_await store.close();
   co_return StreamFindings{journal->recovery(), store.recovery()};
@@ -47,6 +60,21 @@ Result<StreamFindings> read_streams(const std::filesystem::path& directory) {
   stream::FileDisk files(io.get_executor(), directory);
   stream::ScratchDisk disk(files);
   return run_on_loop(io, recover_on(disk, io.get_executor()));
+}
+
+// Empty: the log is whole, or there is none yet.
+Result<std::vector<Error>> find_audit_faults(const std::filesystem::path& directory) {
+  audit::DirectoryFiles files(directory);
+  OUTHAUL_TRY(view, audit::read_journal_view(files));
+  if (!view.mark) return std::vector<Error>();
+  OUTHAUL_TRY(report, audit::check_log(files, view, {}));
+  std::vector<Error> faults;
+  for (const auto& finding : report.findings) {
+    faults.push_back(Error(ErrorCode::journal_corrupt, "audit log: " + finding.what)
+                         .with("file", finding.file)
+                         .with("offset", std::to_string(finding.offset)));
+  }
+  return faults;
 }
 
 Error damage_of(const stream::SegmentCut& cut) {
@@ -80,6 +108,9 @@ Findings find(const HubOptions& options) {
     if (cut.is_damage) found.faults.push_back(damage_of(cut));
   }
   found.streams = std::move(*streams);
+  auto audit_faults = find_audit_faults(data->file(hub::streams_directory));
+  if (!audit_faults) found.faults.push_back(audit_faults.error());
+  if (audit_faults) std::ranges::move(*audit_faults, std::back_inserter(found.faults));
   return found;
 }
 

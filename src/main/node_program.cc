@@ -15,6 +15,7 @@
 #include "crypto/data_files.h"
 #include "crypto/secret_source.h"
 #include "crypto/system_random.h"
+#include "main/executed_files.h"
 #include "main/exit_status.h"
 #include "main/fault_report.h"
 #include "main/log_sinks.h"
@@ -103,6 +104,7 @@ class NodeProcess {
   std::optional<node::HttpsRenewal> renewal_;
   std::optional<stream::FileDisk> disk_;
   std::optional<sandbox::LauncherClient> launcher_;
+  ExecutedFiles executed_files_;
   std::optional<node::Node> node_;
   Result<void> outcome_;
   bool has_disk_failed_ = false;
@@ -170,7 +172,9 @@ void NodeProcess::make_node() {
                               *dialer_,           *launcher_, log_,    &*renewal_};
   node::NodeSelf self{identity_.enrolment().node, identity_.enrolment().deployment, &identity_,
                       identity_.hub_keys()};
-  node_.emplace(ports, std::move(self), config_.settings, read_node_facts());
+  auto facts = read_node_facts();
+  facts.executed_file = [this](const sandbox::ProcessSpec& spec) { return executed_files_.find(spec); };
+  node_.emplace(ports, std::move(self), config_.settings, std::move(facts));
 }
 
 void NodeProcess::note_launcher(bool answers) const {

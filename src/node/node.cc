@@ -1,6 +1,8 @@
 #include "node/node.h"
 
 #include <algorithm>
+
+#include "audit/head_exchange.h"
 #include "base/event.h"
 #include "base/task_group.h"
 #include "base/within.h"
@@ -48,6 +50,10 @@ struct Node::Parts final : StreamFollower {
   void on_stream(const StreamId& stream) override {
     if (link) link->on_stream(stream);
   }
+  audit::DurableLog::Config audit_config() const;
+  void audit_start();
+  void audit_stop();
+  Task<void> watch_audit();
 
   NodePorts ports;
   NodeSelf self;
@@ -63,6 +69,11 @@ struct Node::Parts final : StreamFollower {
   NodeRules rules;
   wire::TaskGate gate;
   TaskLedger ledger;
+  audit::DurableLog audit;
+  audit::WitnessBook witnesses;
+  audit::HeadExchange heads;
+  std::vector<crypto::TrustedKey> hub_head_keys;
+  ReceiptWriter receipts;
   std::unique_ptr<stream::Journal> journal;
   std::unique_ptr<TaskRunner> runner;
   std::optional<RenewalKeeper> keeper;
@@ -88,7 +99,13 @@ Node::Parts::Parts(const NodePorts& given, NodeSelf given_self, NodeSettings giv
       gate({self.node, self.deployment}, rules,
            [this](const TaskId& task) { return runner ? runner->state_of(task) : std::nullopt; }),
       ledger(gate),
+      audit({ports.executor, ports.clock, ports.random, ports.disk, ports.log}, audit_config()),
+      heads(audit, witnesses, ports.clock, ports.log),
+      receipts(self.node, *self.signer, audit),
       group(ports.executor) {
+  for (const auto& trusted : self.hub_keys) {
+    for (auto& key : audit::head_keys(trusted.key.public_key())) hub_head_keys.push_back(std::move(key));
+  }
   gate.trust(std::move(self.hub_keys));
   if (ports.renewal != nullptr) {
     const RenewalKeeper::Ports keeping{ports.executor, ports.clock, ports.log, *ports.renewal};
@@ -96,8 +113,18 @@ Node::Parts::Parts(const NodePorts& given, NodeSelf given_self, NodeSettings giv
   }
 }
 
+audit::DurableLog::Config Node::Parts::audit_config() const {
+  const auto& key = self.signer->signing_key();
+  audit::DurableLog::Config config;
+  config.log = self.node.text();
+  config.signer = {audit::key_id_of(key.public_key()), &key};
+  config.certificate = self.signer->signing_certificate();
+  config.keep_bytes = settings.audit_bytes;
+  return config;
+}
+
 Task<Result<void>> Node::Parts::open_journal() {
-  std::vector<stream::JournalOwner*> owners = {&streams, &ledger};
+  std::vector<stream::JournalOwner*> owners = {&streams, &ledger, &audit, &witnesses};
   stream::JournalConfig config;
   config.must_exist = settings.journal_must_exist;
   auto opened = co_await stream::Journal::open(ports.disk, std::move(owners), config);
@@ -123,12 +150,16 @@ Task<Result<void>> Node::Parts::open_journal() {
   const auto noted = with_reserve(streams, [this] { return ledger.append_start(*journal); });
   // A full disk is no reason to stay away from the hub: only a crash is not counted.
   if (!noted && noted.error().code() != ErrorCode::disk_full) co_return std::unexpected(noted.error());
-  co_return Result<void>();
+  heads.bind(*journal);
+  co_return co_await audit.open(*journal);
 }
 
 Task<Result<void>> Node::Parts::adopt_tasks() {
+  audit_start();
+  group.spawn([this] { return watch_audit(); });
   OUTHAUL_CO_TRY(processes, co_await ports.launcher.attach());
-  const RunPorts run_ports{ports.executor, ports.clock, *journal, streams, ledger, ports.log, settings};
+  const RunPorts run_ports{ports.executor, ports.clock, *journal, streams,  ledger,
+                           ports.log,      settings,    audit,    receipts, facts};
   TaskRunner::Needs needs{run_ports, ports.random, gate, ports.launcher,
                           [this](Error error) { fail(std::move(error)); }};
   runner = std::make_unique<TaskRunner>(std::move(needs), *this);
@@ -149,7 +180,11 @@ Link::Ports Node::Parts::make_link_ports() {
                              [this] {
                                if (keeper) keeper->hasten();
                              },
-                             [this](bool wanted) { hub_wants_drain = wanted; }};
+                             [this](bool wanted) { hub_wants_drain = wanted; },
+                             audit,
+                             heads,
+                             hub_head_keys,
+                             audit::hub_log_name(self.deployment)};
   return {std::move(session),
           ports.dialer,
           ports.random,
@@ -168,6 +203,7 @@ v1::Hello Node::Parts::make_hello() const {
   hello.set_slots(settings.slots);
   hello.set_running(runner->running());
   fill_manifest(*hello.mutable_manifest());
+  hello.set_audit_head(heads.own_head());
   for (const auto& task : runner->live_tasks()) hello.add_live_tasks(task.text());
   for (const auto& [task, entry] : ledger.tasks()) {
     const auto totals = streams.find(entry.spec.stream_id);
@@ -225,7 +261,24 @@ Task<bool> Node::Parts::deliver_all(TimePoint deadline) {
   co_return true;
 }
 
+void Node::Parts::audit_start() {
+  audit::AuditEntry started(audit::AuditAction::process_started, "", self.node.text());
+  started = std::move(started).with("instance", instance.text()).with("version", facts.version);
+  audit::note(audit, ports.log, std::move(started).with("crashes", std::to_string(ledger.crashes())));
+}
+
+void Node::Parts::audit_stop() {
+  audit::AuditEntry stopped(audit::AuditAction::process_stopped, "", self.node.text());
+  audit::note(audit, ports.log, std::move(stopped).with("instance", instance.text()));
+}
+
+Task<void> Node::Parts::watch_audit() {
+  co_await audit.failed().wait();
+  fail(Error(ErrorCode::unavailable, "the disk failed a sync of the audit log; the node must start again"));
+}
+
 Task<void> Node::Parts::say_goodbye() {
+  audit_stop();
   const auto written = ledger.append_orderly_end(*journal);
   if (written) {
     const auto durable = co_await journal->durable(*written);
@@ -276,6 +329,7 @@ Task<void> Node::join() {
   co_await parts.group.join();
   if (parts.link) co_await parts.link->close();
   if (parts.runner) co_await parts.runner->close();
+  co_await parts.audit.close();
   co_await parts.streams.close();
 }
 

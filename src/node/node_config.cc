@@ -12,7 +12,6 @@ using namespace std::chrono_literals;
 constexpr std::span<const config::RemovedKey> removed_keys;
 
 constexpr std::size_t max_slots = 512;
-constexpr std::size_t max_mib = 64U << 20U;
 
 std::string isolation_fault(const std::string& text) {
   const auto level = wire::parse_isolation(text);
@@ -38,12 +37,6 @@ void read_duration(config::ConfigReader& reader, std::string_view key, Duration&
   into = span;
 }
 
-void read_mib(config::ConfigReader& reader, std::string_view key, std::uint64_t& into, std::size_t least) {
-  std::size_t mib = into >> 20U;
-  reader.read_count(key, mib, least, max_mib);
-  into = std::uint64_t{mib} << 20U;
-}
-
 void read_isolation(config::ConfigReader& reader, NodeSettings& settings) {
   std::vector<std::string> words;
   reader.read_texts("isolation", words, isolation_fault);
@@ -60,8 +53,9 @@ void read_settings(config::ConfigReader& reader, NodeSettings& settings) {
   settings.slots = static_cast<std::uint32_t>(slots);
   reader.read_text("workspace", settings.workspace, path_fault);
   reader.read_text("home", settings.home, path_fault);
-  read_mib(reader, "spool_mib", settings.spool_bytes, 64);
-  read_mib(reader, "disk_floor_mib", settings.disk_floor_bytes, 0);
+  reader.read_mib("spool_mib", settings.spool_bytes, 64);
+  reader.read_mib("disk_floor_mib", settings.disk_floor_bytes, 0);
+  reader.read_mib("audit_mib", settings.audit_bytes, 64);
   read_duration(reader, "full_disk_patience", settings.full_disk_patience, {0s, 1h});
   read_duration(reader, "drain_limit", settings.drain_limit, {0s, 1h});
   read_duration(reader, "pipe_grace", settings.pipe_grace, {0s, 1min});

@@ -19,6 +19,7 @@ TEST(NodeConfig, WhenTheFileIsEmpty_ThenNothingIsAllowedAndTheDefaultsHold) {
 TEST(NodeConfig, WhenKeysAreGiven_ThenTheyAreRead) {
   const auto config = parse_node_config(
       "version: 1\nisolation: [trusted]\nslots: 3\nworkspace: /srv/work\nspool_mib: 100\ndrain_limit: 5s\n"
+      "audit_mib: 64\n"
       "hub: https://hub.example.org:8443\n",
       "node.yaml");
 
@@ -27,6 +28,7 @@ TEST(NodeConfig, WhenKeysAreGiven_ThenTheyAreRead) {
   EXPECT_EQ(config->settings.slots, 3U);
   EXPECT_EQ(config->settings.workspace, "/srv/work");
   EXPECT_EQ(config->settings.spool_bytes, 100U << 20U);
+  EXPECT_EQ(config->settings.audit_bytes, 64U << 20U);
   EXPECT_EQ(config->settings.drain_limit, Duration(5s));
   EXPECT_EQ(config->hub, "https://hub.example.org:8443");
 }

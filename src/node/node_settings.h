@@ -16,6 +16,10 @@
 #include "wire/session.h"
 #include "wire/task_spec.h"
 
+namespace outhaul::sandbox {
+struct ProcessSpec;
+}
+
 namespace outhaul::node {
 
 struct NodeSettings {
@@ -24,6 +28,7 @@ struct NodeSettings {
   std::uint32_t slots = 64;                             // tasks at once
   std::string workspace;                                // absolute; the directory of workspace:default
   std::string home;                                     // HOME of tasks; empty: the workspace
+  std::uint64_t audit_bytes = std::uint64_t{1} << 30U;  // of the audit log; then its oldest files go
   std::uint64_t spool_bytes = std::uint64_t{8} << 30U;  // unacknowledged output of all tasks
   std::uint64_t disk_floor_bytes = 256U << 20U;         // below it no task is taken
   // How long output waits for room on a full disk before its task fails as node_disk_full.
@@ -40,6 +45,12 @@ inline std::uint64_t output_floor_bytes(const NodeSettings& settings) {
   return std::min(most, settings.disk_floor_bytes);
 }
 
+// The file that a program's start would execute, as it is now.
+struct ExecutedFile {
+  std::string path;
+  Bytes sha256;
+};
+
 struct NodeFacts {
   std::string version;
   std::string platform;  // "linux/amd64"
@@ -48,6 +59,8 @@ struct NodeFacts {
   std::string boot_id;
   std::map<std::string, std::string> more;  // free facts, for selectors
   std::function<double()> load_average;     // of the machine now; may be empty
+  // For receipts; may be empty. Gives an empty path when no file is found.
+  std::function<ExecutedFile(const sandbox::ProcessSpec&)> executed_file;
 };
 
 struct NodeSelf {

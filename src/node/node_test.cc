@@ -7,6 +7,10 @@
 #include <csignal>
 #include <optional>
 
+#include "audit/audit_entry.h"
+#include "audit/log_files.h"
+#include "audit/receipt.h"
+#include "crypto/digest.h"
 #include "stream/memory_disk.h"
 #include "testing/manual_clock.h"
 #include "testing/memory_launcher.h"
@@ -114,6 +118,24 @@ class NodeTest : public ::testing::Test {
   const wire::TaskResult* result_of(const wire::TaskSpec& spec) {
     const auto* held = hub_.find(spec.stream_id);
     return held != nullptr && held->result ? &*held->result : nullptr;
+  }
+
+  // The actions in the node's audit log about this subject, in their order; the log must be whole.
+  std::vector<std::string> audited(const std::string& subject) {
+    stream::MemoryDisk disk(image_, io_.get_executor(), clock_);
+    audit::DiskFiles files(disk);
+    const auto view = audit::read_journal_view(files).value();
+    const auto report = audit::check_log(files, view, {node_keys_.identity().node.text(), {}, {}}).value();
+    EXPECT_TRUE(report.is_whole()) << report.findings.front().what;
+    std::vector<std::string> actions;
+    for (const auto& bytes : view.records) {
+      const auto record = audit::parse_record(bytes);
+      if (record->kind != audit::ChainKind::entry) continue;
+      const auto entry = audit::parse_entry(record->payload).value();
+      const bool is_known = entry.code.empty();
+      if (entry.subject == subject) actions.push_back(entry.action + (is_known ? "" : " " + entry.code));
+    }
+    return actions;
   }
 
   asio::io_context io_{1};
@@ -526,6 +548,64 @@ TEST_F(NodeTest, WhenTheHubNeverAcknowledges_ThenTheResultIsOfferedToTheNextSess
 
   ASSERT_NE(result_of(task), nullptr);
   EXPECT_EQ(hub_.find(task.stream_id)->out, "hello");
+}
+
+// proves P4
+TEST_F(NodeTest, WhenATaskHasRun_ThenItsReceiptHoldsAndNamesWhatItRan) {
+  live();
+  const auto task = shell("hello");
+  hub_.dispatch(task);
+  settle();
+
+  ASSERT_NE(result_of(task), nullptr);
+  const auto receipt = audit::open_receipt(result_of(task)->receipt);
+
+  ASSERT_TRUE(receipt.has_value()) << receipt.error().what();
+  const crypto::Certificate authorities[] = {deployment_.certificate()};
+  EXPECT_TRUE(audit::verify_receipt_signer(*receipt, authorities).has_value());
+  EXPECT_TRUE(audit::match_result(*receipt, *result_of(task)).has_value());
+  EXPECT_EQ(receipt->owner, task.owner);
+  EXPECT_EQ(receipt->exit_code, 3);
+  EXPECT_EQ(receipt->streams[0].totals.sha256, crypto::sha256("hello"));
+  ASSERT_TRUE(receipt->audit_head.has_value());
+  EXPECT_EQ(receipt->audit_head->log, node_keys_.identity().node.text());
+  EXPECT_GT(receipt->audit_head->tip.sequence, 0U);
+}
+
+// proves N1
+TEST_F(NodeTest, WhenTasksRunAreRefusedAndCancelled_ThenTheLogHasEachStep) {
+  live();
+  const auto ran = shell("hello");
+  const auto ended = shell("slow");
+  auto refused = shell("hello");
+  refused.isolation = wire::IsolationLevel::vm;
+  hub_.dispatch(ran);
+  hub_.dispatch(ended);
+  hub_.dispatch(refused);
+  settle();
+  hub_.cancel(ended.task_id);
+  pass(2s);
+
+  using Actions = std::vector<std::string>;
+  EXPECT_EQ(audited(ran.task_id.text()), (Actions{"task.accepted", "task.started", "task.ended"}));
+  EXPECT_EQ(audited(ended.task_id.text()),
+            (Actions{"task.accepted", "task.started", "task.cancelled", "task.ended task_cancelled"}));
+  EXPECT_EQ(audited(refused.task_id.text()), (Actions{"task.refused isolation_unavailable"}));
+}
+
+TEST_F(NodeTest, WhenTheNodeIsKilledAndStartsAgain_ThenItsLogGoesOn) {
+  live();
+  const auto task = shell("slow");
+  hub_.dispatch(task);
+  settle();
+  kill();
+  live();
+  pass(70s);
+
+  ASSERT_NE(result_of(task), nullptr);
+  const auto actions = audited(task.task_id.text());
+  EXPECT_EQ(actions, (std::vector<std::string>{"task.accepted", "task.started", "task.ended"}));
+  EXPECT_GE(audited(node_keys_.identity().node.text()).size(), 2U);
 }
 
 }  // namespace

@@ -38,6 +38,13 @@ class AuditChain {
       add_entry({audit::AuditAction::task_accepted, "hub", "task_" + std::to_string(tip_.sequence)});
     }
   }
+  // The log says that it let go what stands up to `before`.
+  void add_trim(const audit::ChainTip& before) {
+    audit::AuditEntry entry(audit::AuditAction::log_trimmed, "", log_);
+    entry = std::move(entry).with("before", std::to_string(before.sequence));
+    entry = std::move(entry).with("hash", to_hex(before.hash));
+    add_entry(std::move(entry).with("public_key", to_base64(key_.public_key())));
+  }
   void add_checkpoint() { add(audit::ChainKind::checkpoint, audit::sign_head(head(), {key_id_, &key_})); }
   // What follows stands in a new file.
   void begin_file() {

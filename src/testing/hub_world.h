@@ -31,6 +31,7 @@ struct EnrolledNode final : wire::HelloSigner {
   Bytes sign_hello(ByteView nonce, ByteView spki) const override {
     return key.sign(crypto::hello_statement(nonce, spki));
   }
+  const crypto::SigningKey& signing_key() const override { return key; }
   const Bytes& signing_certificate() const override { return certificate; }
 
   NodeId id;

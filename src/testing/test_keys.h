@@ -22,7 +22,7 @@ class TestNodeKeys final : public wire::HelloSigner {
   Bytes sign_hello(ByteView challenge_nonce, ByteView hub_spki) const override {
     return key_.sign(crypto::hello_statement(challenge_nonce, hub_spki));
   }
-  const crypto::SigningKey& signing_key() const { return key_; }
+  const crypto::SigningKey& signing_key() const override { return key_; }
   const Bytes& signing_certificate() const override { return certificate_; }
   const crypto::NodeIdentity& identity() const { return identity_; }
 

@@ -58,6 +58,8 @@ class TunnelHandler {
   virtual void on_heartbeat(const v1::Heartbeat& heartbeat) { static_cast<void>(heartbeat); }
   // What our own heartbeats say; the hub's is empty.
   virtual v1::Load load() { return {}; }
+  // The signed head of our audit log that the next heartbeat carries; empty: it has not grown.
+  virtual Bytes audit_head() { return {}; }
 };
 
 class Tunnel {

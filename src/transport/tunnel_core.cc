@@ -162,6 +162,7 @@ Task<void> TunnelCore::beat_loop(TunnelHandler& handler) {
     v1::Control control;
     *control.mutable_heartbeat() = heartbeats_->beat(time);
     *control.mutable_heartbeat()->mutable_load() = handler.load();
+    control.mutable_heartbeat()->set_audit_head(handler.audit_head());
     // A full control queue means that nothing leaves, which dead_at() notices.
     if (mux_.send_control(control)) output_.pulse();
   }

@@ -18,6 +18,7 @@
 #include "base/ids.h"
 #include "crypto/certificate.h"
 #include "crypto/node_identity.h"
+#include "crypto/signing_key.h"
 #include "outhaul/v1/session.pb.h"
 
 namespace outhaul::wire {
@@ -126,12 +127,14 @@ struct WelcomeFacts {
   v1::Welcome welcome;
 };
 
-// Signs Hello with the node's certified key. The node's identity implements it.
+// The node's certified key: it signs Hello here, and heads of the audit log and receipts where those are
+// made. The node's identity implements it.
 class HelloSigner {
  public:
   virtual ~HelloSigner() = default;
   // 64 bytes over crypto::hello_statement(nonce, hub_spki).
   virtual Bytes sign_hello(ByteView challenge_nonce, ByteView hub_spki) const = 0;
+  virtual const crypto::SigningKey& signing_key() const = 0;
   // DER of the certificate of the signing key.
   virtual const Bytes& signing_certificate() const = 0;
 };

@@ -85,6 +85,7 @@ Result<void> check_numbers(const v1::TaskResult& message) {
       return violation("task result: SHA-256 length");
   }
   if (message.pipe_holder().size() > max_holder_bytes) return violation("task result: pipe_holder");
+  if (message.receipt().size() > max_receipt_bytes) return violation("task result: receipt");
   return {};
 }
 
@@ -136,6 +137,7 @@ Result<TaskResult> parse_task_result(ByteView serialised) {
   result.processes_killed = message.processes_killed();
   result.pipe_holder = message.pipe_holder();
   result.isolation = *isolation;
+  result.receipt = message.receipt();
   return result;
 }
 
@@ -157,6 +159,7 @@ Bytes serialise_task_result(const TaskResult& result) {
   message.set_processes_killed(result.processes_killed);
   message.set_pipe_holder(printable_utf8(result.pipe_holder, max_holder_bytes));
   message.set_isolation(std::string(name_of(result.isolation)));
+  message.set_receipt(result.receipt);
   return message.SerializeAsString();
 }
 

@@ -61,10 +61,12 @@ struct TaskResult {
   std::uint32_t processes_killed = 0;  // by Outhaul, after the exit, a cancel or a timeout
   std::string pipe_holder;             // "name[pid]" that still held a pipe after the exit
   IsolationLevel isolation = IsolationLevel::trusted;
+  Bytes receipt;  // audit/receipt.h; empty: the node gave none
   bool operator==(const TaskResult&) const = default;
 };
 
 inline constexpr std::size_t max_result_bytes = 16 * 1024;
+inline constexpr std::size_t max_receipt_bytes = 8U << 10U;
 
 // Fails with `protocol_violation`; the message names the field and never repeats a value.
 Result<TaskResult> parse_task_result(ByteView serialised);

@@ -70,6 +70,7 @@ class Signer final : public wire::HelloSigner {
   Bytes sign_hello(ByteView nonce, ByteView spki) const override {
     return world_.node_key.sign(crypto::hello_statement(nonce, spki));
   }
+  const crypto::SigningKey& signing_key() const override { return world_.node_key; }
   const Bytes& signing_certificate() const override { return der_; }
 
  private:

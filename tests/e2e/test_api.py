@@ -61,6 +61,7 @@ class Api(DeploymentTest):
         self._accounts()
         self._nodes()
         self._tasks()
+        self._audit()
         self.assertEqual(set(self.document.operations) - self.called - NOT_CALLED, set())
 
     def _accounts(self):
@@ -115,9 +116,18 @@ class Api(DeploymentTest):
         self.ok("GET", f"/api/v1/streams/{done['stream_id']}?from=1")
         self.refused(404, "GET", "/api/v1/streams/" + done["stream_id"][:-4] + "0000")
         self.refused(404, "GET", "/api/v1/tasks/" + done["id"][:-4] + "0000")
+        self.ok("GET", f"/api/v1/tasks/{done['id']}/receipt")
+        self.refused(404, "GET", "/api/v1/tasks/" + done["id"][:-4] + "0000/receipt")
         self.ok("GET", "/api/v1/tasks?state=finished&node=alpha&limit=2")
         self.refused(404, "GET", "/api/v1/tasks?node=nobody")
         self.refused(400, "GET", "/api/v1/tasks?state=odd")
+
+    def _audit(self):
+        page = self.ok("GET", "/api/v1/audit?limit=3")
+        self.ok("GET", "/api/v1/audit?limit=3&cursor=" + page["next_cursor"])
+        self.ok("GET", "/api/v1/audit?action=task.&outcome=done&since=1&until=99999999999999999")
+        self.refused(400, "GET", "/api/v1/audit?outcome=odd")
+        self.ok("GET", "/api/v1/audit/bundle")
 
     def test_unknown_fields_and_parameters_are_refused_everywhere(self):
         for operation, (method, pattern, _, _) in self.document.operations.items():

@@ -37,7 +37,8 @@ INSTANTIATE_TEST_SUITE_P(All, PlantedFault,
                                            "expired_accepted", "nonce_forgotten", "result_sent_before_fsync",
                                            "foreign_audience_accepted", "starting_not_durable",
                                            "duplicate_instance_admitted", "task_redispatched_elsewhere",
-                                           "drop_before_ack"),
+                                           "drop_before_ack", "audit_entry_not_chained",
+                                           "audit_head_before_durable"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "audit/head.h"
+
 namespace outhaul::sim {
 namespace {
 
@@ -27,6 +29,7 @@ HeldPosition PromiseBook::held(const StreamId& stream) const {
 }
 
 void PromiseBook::on_hello(const Place& place, const v1::Hello& hello) {
+  note_head(place, testing::SimSide::node, hello.audit_head());
   for (const auto& task : accepted_[place.path]) {
     const auto& stream = streams_[task];
     if (held(stream).is_complete || is_named(hello, task, stream)) continue;
@@ -34,8 +37,21 @@ void PromiseBook::on_hello(const Place& place, const v1::Hello& hello) {
   }
 }
 
-void PromiseBook::on_welcome(const Place& place, const v1::Welcome&) {
+void PromiseBook::note_head(const Place& place, testing::SimSide sender, const Bytes& head) {
   const auto node = eyes_.identity_of(place.path);
+  if (node.is_empty() || !is_from_hub(place)) return;
+  const auto log =
+      sender == testing::SimSide::node ? node.text() : audit::hub_log_name(SimDeployment::name());
+  stage_.audit.note_head(log, place, head);
+}
+
+void PromiseBook::on_heartbeat(const Place& place, testing::SimSide sender, const v1::Heartbeat& heartbeat) {
+  note_head(place, sender, heartbeat.audit_head());
+}
+
+void PromiseBook::on_welcome(const Place& place, const v1::Welcome& welcome) {
+  const auto node = eyes_.identity_of(place.path);
+  note_head(place, testing::SimSide::hub, welcome.audit_head());
   if (is_from_hub(place) && !node.is_empty()) sessions_[node] = {place.connection, stage_.world.now()};
 }
 
@@ -82,6 +98,8 @@ void PromiseBook::on_result(const Place& place, const StreamId& stream, ByteView
     stage_.verdict.fail("result_is_durable_before_it_leaves",
                         fmt::format("{} of {}", stream.text(), place.path));
   }
+  if (const auto parsed = stream::parse_record(record); parsed && !eyes_.identity_of(place.path).is_empty())
+    stage_.audit.note_result(parsed->payload);
   eyes_.on_moment(Moment::result_sent, place);
 }
 

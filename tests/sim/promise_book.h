@@ -36,7 +36,11 @@ class PromiseBook final : public WireListener {
   // Genuine envelopes that the hub sent on this path, oldest first.
   const std::vector<Bytes>& envelopes(const std::string& path) { return envelopes_[path]; }
 
+  // Tasks that the node at the end of a path has accepted.
+  const std::set<TaskId>& accepted(const std::string& path) { return accepted_[path]; }
+
   // WireListener
+  void on_heartbeat(const Place& place, testing::SimSide sender, const v1::Heartbeat& heartbeat) override;
   void on_hello(const Place& place, const v1::Hello& hello) override;
   void on_welcome(const Place& place, const v1::Welcome& welcome) override;
   void on_hub_activity(const Place& place) override;
@@ -50,6 +54,8 @@ class PromiseBook final : public WireListener {
     std::uint64_t connection = 0;
     TimePoint began;
   };
+
+  void note_head(const Place& place, testing::SimSide sender, const Bytes& head);
 
   Stage stage_;
   Eyes eyes_;

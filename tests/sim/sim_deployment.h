@@ -37,6 +37,7 @@ class SimIdentity final : public wire::HelloSigner {
         tls_certificate_(std::move(tls_certificate)) {}
 
   Bytes sign_hello(ByteView challenge_nonce, ByteView hub_spki) const override;
+  const crypto::SigningKey& signing_key() const override { return key_; }
   const Bytes& signing_certificate() const override { return certificate_; }
   const NodeId& node() const { return identity_.node; }
   std::string tls_uri() const { return identity_.uri(); }

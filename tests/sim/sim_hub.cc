@@ -1,5 +1,6 @@
 #include "tests/sim/sim_hub.h"
 
+#include "audit/head.h"
 #include "transport/carrier.h"
 
 namespace outhaul::sim {
@@ -68,6 +69,7 @@ Task<void> SimHub::live(Life& life) {
     stage_.trace.say("hub", "does not start: " + started.error().what());
     co_return boot_again();
   }
+  check_audit();
   life.is_serving = true;
   ++serving_lives_;
   stage_.network.listen("hub", life.process, SimDeployment::spki(),
@@ -88,6 +90,8 @@ void SimHub::boot_again() {
   };
   stage_.world.at(stage_.world.now() + restart_after, std::move(again));
 }
+
+void SimHub::check_audit() { stage_.audit.check(audit::hub_log_name(SimDeployment::name()), image_); }
 
 void SimHub::crash(Death death) {
   if (!life_) return;

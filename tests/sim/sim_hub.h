@@ -43,6 +43,9 @@ class SimHub {
   WallTime wall_now() const { return stage_.world.wall_now() + skew_; }
   void set_skew(std::chrono::nanoseconds skew);
 
+  // Verifies its audit log as it stands on the disk.
+  void check_audit();
+  AuditedActions audited_actions() { return stage_.audit.actions_of(image_); }
   store::MemoryTables& tables() { return storage_.tables(); }
   const store::MemoryTables& tables() const { return storage_.tables(); }
   store::MemoryDatabase* database() const;

@@ -86,6 +86,8 @@ void SimNode::boot() {
 Task<void> SimNode::live(Life& life) {
   auto ended = co_await life.node.start();
   life.has_started = ended.has_value();
+  // A copy has gone another way than what its original has told of itself.
+  if (ended && !is_copy_) check_audit();
   if (ended) ended = co_await life.node.run();
   if (ended) co_return;
   stage_.trace.say(name(), "gives up: " + ended.error().what());
@@ -151,7 +153,10 @@ Task<void> SimNode::end_in_order(Life& life, Duration drain_limit) {
   boot_again(Duration(0));
 }
 
+void SimNode::check_audit() { stage_.audit.check(identity().node().text(), image_); }
+
 void SimNode::copy_disk_of(const SimNode& other) {
+  is_copy_ = true;
   image_.files.clear();
   for (const auto& [file, content] : other.image_.files) {
     image_.files[file] = std::make_shared<stream::MemoryDiskImage::Content>(*content);

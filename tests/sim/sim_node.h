@@ -42,6 +42,10 @@ class SimNode {
   // True when these bytes would survive a loss of power now.
   bool has_durably(ByteView bytes) const;
 
+  // Verifies its audit log as it stands on the disk.
+  void check_audit();
+  AuditedActions audited_actions() { return stage_.audit.actions_of(image_); }
+
   // Of the present and all later lives; apply_faults() after a change.
   stream::MemoryDiskFaults& disk_faults() { return disk_faults_; }
   void apply_faults();
@@ -67,6 +71,7 @@ class SimNode {
   std::chrono::nanoseconds skew_{};
   std::unique_ptr<Life> life_;
   std::uint64_t lives_ = 0;
+  bool is_copy_ = false;
 };
 
 }  // namespace outhaul::sim

@@ -25,7 +25,8 @@ Simulation::Simulation(const SimAuthority& authority, std::uint64_t seed, Option
       network_(world_, random_.below(UINT64_MAX)),
       deployment_(authority, random_.below(UINT64_MAX), 2 + random_.below(3)),
       programs_(world_, trace_, verdict_),
-      stage_{world_, network_, trace_, verdict_, deployment_, programs_, desk_},
+      audit_(verdict_),
+      stage_{world_, network_, trace_, verdict_, deployment_, programs_, desk_, audit_},
       client_(stage_, random_.below(UINT64_MAX)),
       promises_(stage_, make_eyes(*this)),
       watch_(trace_, promises_),
@@ -188,6 +189,7 @@ void Simulation::settle() {
   run_until(world_.now() + 30s);
   audit();
   check_ends();
+  check_audit_logs();
 }
 
 void Simulation::audit() {
@@ -199,6 +201,30 @@ void Simulation::audit() {
   const auto limit = world_.now() + 1min;
   while (!is_checked && world_.now() < limit) run_until(world_.now() + 1s);
   if (!is_checked) verdict_.fail("everything_ends", "the last audit does not end");
+}
+
+// Everything that anybody was told of stands in the log of whoever told them.
+void Simulation::check_audit_logs() {
+  hub_.check_audit();
+  const auto actions = hub_.audited_actions();
+  const auto has = [&actions](const char* action, const std::string& subject) {
+    const auto found = actions.find(action);
+    return found != actions.end() && found->second.contains(subject);
+  };
+  for (const auto& [id, row] : hub_.tables().tasks.rows()) {
+    const bool has_begin = has("task.submitted", id.text()) || has("task.adopted", id.text());
+    if (!has_begin) verdict_.fail("acknowledged_is_audited", "the hub's log lacks the begin of " + id.text());
+    if (!has("task.ended", id.text()))
+      verdict_.fail("acknowledged_is_audited", "the hub's log lacks the end of " + id.text());
+  }
+  for (const auto& node : nodes_) {
+    node->check_audit();
+    const auto accepted = node->audited_actions()["task.accepted"];
+    for (const auto& task : promises_.accepted(node->name())) {
+      if (!accepted.contains(task.text()))
+        verdict_.fail("acknowledged_is_audited", node->name() + " accepted unnoted: " + task.text());
+    }
+  }
 }
 
 void Simulation::check_ends() {

@@ -48,6 +48,7 @@ class Simulation {
   void settle();
   void audit();
   void check_ends();
+  void check_audit_logs();
   SimNode* find_node(const std::string& path) const;
 
   std::uint64_t seed_;
@@ -59,6 +60,7 @@ class Simulation {
   SimDeployment deployment_;
   ProgramBook programs_;
   RenewalDesk desk_;
+  AuditBook audit_;
   Stage stage_;
   SimClient client_;
   PromiseBook promises_;

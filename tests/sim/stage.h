@@ -3,6 +3,7 @@
 
 #include "testing/sim_network.h"
 #include "testing/sim_world.h"
+#include "tests/sim/audit_book.h"
 #include "tests/sim/program_book.h"
 #include "tests/sim/sim_deployment.h"
 #include "tests/sim/sim_renewal.h"
@@ -19,6 +20,7 @@ struct Stage {
   const SimDeployment& deployment;
   ProgramBook& programs;
   RenewalDesk& desk;
+  AuditBook& audit;
 };
 
 // How a process ends without wanting to. Killed: what it wrote to its kernel stays. Without power: what was

@@ -87,6 +87,7 @@ void WireWatch::read_control(const Place& place, SimSide sender, ByteView payloa
   const auto control = parse<v1::Control>(payload);
   if (!control) return;
   fmt::format_to(std::back_inserter(line_), " {}", name_of(*control));
+  if (control->has_heartbeat()) listener_.on_heartbeat(place, sender, control->heartbeat());
   if (sender == SimSide::node) {
     if (control->has_hello()) listener_.on_hello(place, control->hello());
     return;

@@ -34,6 +34,8 @@ class WireListener {
   virtual void on_answer(const Place& place, const TaskId& task, std::optional<std::string> refusal) = 0;
   // The hub's side says that it durably holds so much.
   virtual void on_held(const Place& place, const v1::StreamPosition& position) = 0;
+  // A heartbeat of either side.
+  virtual void on_heartbeat(const Place& place, testing::SimSide sender, const v1::Heartbeat& heartbeat) = 0;
   // A node sends the record that completes a stream.
   virtual void on_result(const Place& place, const StreamId& stream, ByteView record) = 0;
 };

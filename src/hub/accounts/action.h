@@ -14,13 +14,15 @@ enum class Action {
   use_own_tokens,   // list and revoke one's own
   see_nodes,
   manage_nodes,  // drain, remove, enrolment tokens
+  read_audit,    // the hub's audit log, whole
   run_tasks,     // submit, see, cancel and feed one's own tasks; read their streams
 };
 
 constexpr store::Role least_role(Action action) {
   switch (action) {
     case Action::manage_accounts:
-    case Action::manage_nodes: return store::Role::admin;
+    case Action::manage_nodes:
+    case Action::read_audit: return store::Role::admin;
     case Action::see_self:
     case Action::use_own_tokens:
     case Action::see_nodes:

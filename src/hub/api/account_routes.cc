@@ -18,13 +18,16 @@ store::Role role_of(http::JsonReader& json, const std::string& word) {
   return store::Role::member;
 }
 
-Answer create_account(Hub& hub, http::RequestContext& context) {
+Answer create_account(Hub& hub, http::RequestContext& context, Principal principal) {
   OUTHAUL_CO_TRY(body, co_await context.read_body(max_body_bytes));
   OUTHAUL_CO_TRY(json, http::JsonReader::parse(body));
   auto name = json.string("name", max_name_bytes);
   const auto role = role_of(json, json.find_string("role").value_or("member"));
   OUTHAUL_CO_CHECK(json.finish());
   OUTHAUL_CO_TRY(row, co_await hub.accounts().create(std::move(name), role));
+  audit::AuditEntry entry(audit::AuditAction::account_created, principal.account.text(), row.id.text());
+  entry = std::move(entry).with("name", row.name).with("role", std::string(name_of(role)));
+  OUTHAUL_CO_CHECK(co_await hub.audit().write(std::move(entry)));
   co_return item_response(201, row, write_account);
 }
 
@@ -38,6 +41,8 @@ Answer list_accounts(Hub& hub, http::RequestContext& context) {
 
 Answer disable_account(Hub& hub, http::RequestContext& context, Principal principal) {
   OUTHAUL_CO_TRY(row, co_await hub.accounts().disable(context.path_value("id"), principal.account));
+  audit::AuditEntry entry(audit::AuditAction::account_disabled, principal.account.text(), row.id.text());
+  OUTHAUL_CO_CHECK(co_await hub.audit().write(std::move(entry)));
   co_return item_response(200, row, write_account);
 }
 
@@ -58,6 +63,10 @@ Answer create_token(Hub& hub, http::RequestContext& context, Principal principal
   }
   OUTHAUL_CO_CHECK(json.finish());
   OUTHAUL_CO_TRY(made, co_await hub.accounts().create_token(std::move(wish)));
+  audit::AuditEntry entry(audit::AuditAction::token_created, principal.account.text(), made.row.id.text());
+  entry = std::move(entry).with("account", made.row.account.text());
+  entry = std::move(entry).with("role", std::string(name_of(made.row.role)));
+  OUTHAUL_CO_CHECK(co_await hub.audit().write(std::move(entry)));
   co_return item_response(201, made, write_new_token);
 }
 
@@ -72,7 +81,9 @@ Answer list_tokens(Hub& hub, http::RequestContext& context, Principal principal)
 
 Answer delete_token(Hub& hub, http::RequestContext& context, Principal principal) {
   OUTHAUL_CO_TRY(id, ApiTokenId::parse(context.path_value("id")));
+  audit::AuditEntry entry(audit::AuditAction::token_revoked, principal.account.text(), id.text());
   OUTHAUL_CO_CHECK(co_await hub.accounts().revoke_token(id, std::move(principal)));
+  OUTHAUL_CO_CHECK(co_await hub.audit().write(std::move(entry)));
   co_return http::Response{.status = 204, .headers = {}, .body = {}};
 }
 
@@ -81,7 +92,9 @@ Answer delete_token(Hub& hub, http::RequestContext& context, Principal principal
 void add_account_routes(RouteTable& table, Hub& hub) {
   using http::Method;
   table.add(Method::post, "/accounts", "create_account", Action::manage_accounts,
-            [&hub](http::RequestContext& context, Principal) { return create_account(hub, context); });
+            [&hub](http::RequestContext& context, Principal who) {
+              return create_account(hub, context, std::move(who));
+            });
   table.add(Method::get, "/accounts", "list_accounts", Action::manage_accounts,
             [&hub](http::RequestContext& context, Principal) { return list_accounts(hub, context); });
   table.add(Method::post, "/accounts/{id}/disable", "disable_account", Action::manage_accounts,

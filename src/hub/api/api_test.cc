@@ -8,6 +8,7 @@
 
 #include <boost/json.hpp>
 
+#include "audit/bundle.h"
 #include "http/client.h"
 #include "http/server.h"
 #include "hub/nodes/node_service.h"
@@ -172,6 +173,70 @@ TEST_F(ApiTest, WhenTheDocumentIsHeldAgainstTheRoutes_ThenNothingIsMissingOnEith
   for (const auto& operation : documented) {
     EXPECT_TRUE(served.contains(operation)) << "not served: " << operation.method << ' ' << operation.path;
   }
+}
+
+// proves N1
+TEST_F(ApiTest, WhenPeopleActAndAreRefused_ThenTheAuditLogSaysWhoDidWhat) {
+  const auto member = make_member("mia");
+  get("/api/v1/nodes", "oht_" + std::string(43, 'A'));
+  get("/api/v1/audit", member);
+
+  const auto all = get("/api/v1/audit");
+  const auto refused = get("/api/v1/audit?outcome=refused");
+  const auto made = get("/api/v1/audit?action=account.created");
+
+  ASSERT_EQ(all.status, 200);
+  ASSERT_EQ(refused.status, 200);
+  const auto refusals = json::parse(refused.body).at("items").as_array();
+  ASSERT_EQ(refusals.size(), 2U);
+  EXPECT_EQ(refusals[0].at("subject").as_string(), "list_nodes");
+  EXPECT_EQ(refusals[0].at("code").as_string(), "unauthenticated");
+  EXPECT_EQ(refusals[1].at("code").as_string(), "denied");
+  EXPECT_EQ(json::parse(made.body).at("items").as_array().size(), 1U);
+  EXPECT_EQ(all.body.find("oht_"), all.body.npos);
+  EXPECT_EQ(get("/api/v1/audit?outcome=perhaps").code(), "invalid");
+  EXPECT_EQ(get("/api/v1/audit?cursor=x").code(), "invalid");
+}
+
+TEST_F(ApiTest, WhenTheAuditLogIsReadInPages_ThenEachEntryComesOnce) {
+  for (int i = 0; i < 5; ++i) make_member("m" + std::to_string(i));
+  std::vector<std::int64_t> sequences;
+  std::string cursor;
+  do {
+    const auto page =
+        json::parse(get("/api/v1/audit?limit=3" + (cursor.empty() ? "" : "&cursor=" + cursor)).body);
+    for (const auto& item : page.at("items").as_array()) sequences.push_back(item.at("sequence").as_int64());
+    const auto& next = page.at("next_cursor");
+    cursor = next.is_null() ? std::string() : std::string(next.as_string());
+  } while (!cursor.empty());
+
+  EXPECT_GE(sequences.size(), 11U);
+  EXPECT_TRUE(std::ranges::is_sorted(sequences));
+  EXPECT_EQ(std::set<std::int64_t>(sequences.begin(), sequences.end()).size(), sequences.size());
+}
+
+// proves N1
+TEST_F(ApiTest, WhenTheAuditLogIsExported_ThenTheBundleVerifies) {
+  make_member("mia");
+
+  const auto reply = get("/api/v1/audit/bundle");
+
+  ASSERT_EQ(reply.status, 200);
+  audit::BundleVerifier verifier({}, {});
+  ASSERT_TRUE(verifier.feed(reply.body).has_value());
+  ASSERT_TRUE(verifier.finish().has_value());
+  EXPECT_TRUE(verifier.report().is_whole());
+  EXPECT_GE(verifier.report().entries, 4U);
+  EXPECT_EQ(verifier.head().log, "hub:example.org");
+}
+
+TEST_F(ApiTest, WhenATaskHasNoReceipt_ThenThatIsSaid) {
+  const auto made = post("/api/v1/tasks", R"({"echo":"hi"})");
+
+  const auto reply = get("/api/v1/tasks/" + made.text("id") + "/receipt");
+
+  EXPECT_EQ(reply.status, 404);
+  EXPECT_EQ(reply.code(), "not_found");
 }
 
 TEST_F(ApiTest, WhenAnAccountIsDisabled_ThenItsTokensStopWithTheNextRequest) {

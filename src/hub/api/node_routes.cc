@@ -33,8 +33,19 @@ Answer enrol(Hub& hub, http::RequestContext& context) {
   request.proof = base64_of(json, "proof");
   request.name = json.string("name", max_name_bytes);
   OUTHAUL_CO_CHECK(json.finish());
-  OUTHAUL_CO_TRY(answer, co_await hub.enrolment().enrol(std::move(request)));
-  co_return http::json_response(200, std::move(answer));
+  const auto name = request.name;
+  auto answer = co_await hub.enrolment().enrol(std::move(request));
+  if (!answer) {
+    hub.audit().note_refusal(audit::AuditEntry(audit::AuditAction::enrolment_refused, "", name)
+                                 .with("address", context.peer().address)
+                                 .refused_by(answer.error()));
+    co_return fail(answer.error());
+  }
+  const auto node = hub.nodes().find(name);
+  audit::AuditEntry entry(audit::AuditAction::node_enrolled, "", node ? (*node)->row.id.text() : name);
+  entry = std::move(entry).with("name", name).with("address", context.peer().address);
+  OUTHAUL_CO_CHECK(co_await hub.audit().write(std::move(entry)));
+  co_return http::json_response(200, *std::move(answer));
 }
 
 Result<NodeTokenWish> read_wish(ByteView body) {
@@ -65,6 +76,9 @@ Answer create_node_token(Hub& hub, http::RequestContext& context, Principal prin
   OUTHAUL_CO_TRY(wish, read_wish(body));
   wish.created_by = principal.account;
   OUTHAUL_CO_TRY(made, co_await hub.enrolment().create_token(std::move(wish)));
+  audit::AuditEntry entry(audit::AuditAction::node_token_created, principal.account.text(),
+                          made.row.id.text());
+  OUTHAUL_CO_CHECK(co_await hub.audit().write(std::move(entry).with("pool", made.row.pool)));
   const NodeTokenFacts facts{made, hub.settings().deployment, hub.keys().authority.fingerprint().text()};
   co_return item_response(201, facts, write_new_node_token);
 }
@@ -92,17 +106,24 @@ Answer get_node(Hub& hub, std::string id_or_name) {
   co_return item_response(200, *record, write_node);
 }
 
-Answer drain_node(Hub& hub, http::RequestContext& context) {
+Answer drain_node(Hub& hub, http::RequestContext& context, Principal principal) {
   OUTHAUL_CO_TRY(body, co_await context.read_body(max_body_bytes));
   OUTHAUL_CO_TRY(json, http::JsonReader::parse(body));
   const bool drain = json.boolean("drain");
   OUTHAUL_CO_CHECK(json.finish());
   OUTHAUL_CO_TRY(id, co_await hub.nodes().set_drain(context.path_value("id"), drain));
+  const auto action = drain ? audit::AuditAction::node_drained : audit::AuditAction::node_undrained;
+  audit::AuditEntry entry(action, principal.account.text(), id.text());
+  OUTHAUL_CO_CHECK(co_await hub.audit().write(std::move(entry)));
   co_return co_await get_node(hub, id.text());
 }
 
-Answer remove_node(Hub& hub, http::RequestContext& context) {
+Answer remove_node(Hub& hub, http::RequestContext& context, Principal principal) {
+  OUTHAUL_CO_TRY(record, hub.nodes().find(context.path_value("id")));
+  audit::AuditEntry entry(audit::AuditAction::node_removed, principal.account.text(), record->row.id.text());
+  entry = std::move(entry).with("name", record->row.name);
   OUTHAUL_CO_CHECK(co_await hub.nodes().remove(context.path_value("id")));
+  OUTHAUL_CO_CHECK(co_await hub.audit().write(std::move(entry)));
   co_return http::Response{.status = 204, .headers = {}, .body = {}};
 }
 
@@ -124,9 +145,13 @@ void add_node_routes(RouteTable& table, Hub& hub) {
       Method::get, "/nodes/{id}", "get_node", Action::see_nodes,
       [&hub](http::RequestContext& context, Principal) { return get_node(hub, context.path_value("id")); });
   table.add(Method::del, "/nodes/{id}", "remove_node", Action::manage_nodes,
-            [&hub](http::RequestContext& context, Principal) { return remove_node(hub, context); });
+            [&hub](http::RequestContext& context, Principal who) {
+              return remove_node(hub, context, std::move(who));
+            });
   table.add(Method::post, "/nodes/{id}/drain", "drain_node", Action::manage_nodes,
-            [&hub](http::RequestContext& context, Principal) { return drain_node(hub, context); });
+            [&hub](http::RequestContext& context, Principal who) {
+              return drain_node(hub, context, std::move(who));
+            });
 }
 
 }  // namespace outhaul::hub

@@ -1,5 +1,6 @@
 // How nodes take new certificates, and how people make them do so.
 #include "http/json_reader.h"
+#include "hub/audit/hub_audit.h"
 #include "hub/api/routes.h"
 #include "hub/api/views.h"
 #include "hub/nodes/node_service.h"
@@ -31,12 +32,15 @@ Answer renew(Hub& hub, http::RequestContext& context) {
   if (!proof) json.refuse("proof", "must be base64");
   OUTHAUL_CO_CHECK(json.finish());
   request.proof = std::move(*proof);
+  request.address = peer.address;
   OUTHAUL_CO_TRY(answer, co_await hub.renewal().renew(std::move(request)));
   co_return http::json_response(200, std::move(answer));
 }
 
-Answer rotate(Hub& hub, http::RequestContext& context) {
+Answer rotate(Hub& hub, http::RequestContext& context, Principal principal) {
   OUTHAUL_CO_TRY(id, co_await hub.renewal().rotate(context.path_value("id")));
+  OUTHAUL_CO_CHECK(co_await hub.audit().write(
+      audit::AuditEntry(audit::AuditAction::rotation_asked, principal.account.text(), id.text())));
   OUTHAUL_CO_TRY(record, hub.nodes().find(id.text()));
   co_return item_response(200, *record, write_node);
 }
@@ -47,7 +51,9 @@ void add_renewal_routes(RouteTable& table, Hub& hub) {
   table.add_public(http::Method::post, "/api/v1/renew", "renew_certificate",
                    [&hub](http::RequestContext& context) { return renew(hub, context); });
   table.add(http::Method::post, "/nodes/{id}/rotate", "rotate_node", Action::manage_nodes,
-            [&hub](http::RequestContext& context, Principal) { return rotate(hub, context); });
+            [&hub](http::RequestContext& context, Principal principal) {
+              return rotate(hub, context, std::move(principal));
+            });
 }
 
 }  // namespace outhaul::hub

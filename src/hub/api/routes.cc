@@ -21,11 +21,22 @@ Task<void> answer(http::RequestContext& context, Result<http::Response> response
 
 }  // namespace
 
+Task<Result<Principal>> RouteTable::admit(Admission& admission, HubAudit& audit,
+                                          const http::RequestContext& context, ProtectedRoute route) {
+  auto principal = co_await admission.admit(facts_of(context), route.action);
+  if (!principal && principal.error().error_class() != ErrorClass::retry) {
+    audit.note_refusal(audit::AuditEntry(audit::AuditAction::request_refused, "", route.name)
+                           .with("address", context.peer().address)
+                           .refused_by(principal.error()));
+  }
+  co_return principal;
+}
+
 void RouteTable::add(http::Method method, std::string_view path, std::string name, Action action,
                      PlainHandler handler) {
-  auto protect = [&admission = admission_, action,
+  auto protect = [&admission = admission_, &audit = audit_, asked = ProtectedRoute{name, action},
                   handler = std::move(handler)](http::RequestContext& context) -> Task<void> {
-    auto principal = co_await admission.admit(facts_of(context), action);
+    auto principal = co_await admit(admission, audit, context, asked);
     if (!principal) co_return co_await context.respond_error(std::move(principal).error());
     context.trust_connection();
     co_await answer(context, co_await handler(context, std::move(*principal)));
@@ -35,9 +46,9 @@ void RouteTable::add(http::Method method, std::string_view path, std::string nam
 
 void RouteTable::add_streaming(http::Method method, std::string_view path, std::string name, Action action,
                                StreamingHandler handler) {
-  auto protect = [&admission = admission_, action,
+  auto protect = [&admission = admission_, &audit = audit_, asked = ProtectedRoute{name, action},
                   handler = std::move(handler)](http::RequestContext& context) -> Task<void> {
-    auto principal = co_await admission.admit(facts_of(context), action);
+    auto principal = co_await admit(admission, audit, context, asked);
     if (!principal) co_return co_await context.respond_error(std::move(principal).error());
     context.trust_connection();
     auto answered = co_await handler(context, std::move(*principal));
@@ -66,13 +77,14 @@ http::Router RouteTable::router() const {
 }
 
 RouteTable make_api(Hub& hub) {
-  RouteTable table(hub.admission());
+  RouteTable table(hub.admission(), hub.audit());
   add_service_routes(table, hub);
   add_account_routes(table, hub);
   add_node_routes(table, hub);
   add_renewal_routes(table, hub);
   add_task_routes(table, hub);
   add_stream_routes(table, hub);
+  add_audit_routes(table, hub);
   return table;
 }
 

@@ -11,6 +11,7 @@
 #include "http/router.h"
 #include "hub/accounts/action.h"
 #include "hub/accounts/admission.h"
+#include "hub/audit/hub_audit.h"
 #include "hub/hub.h"
 
 namespace outhaul::hub {
@@ -25,13 +26,18 @@ using PublicHandler = std::function<Task<Result<http::Response>>(http::RequestCo
 
 class RouteTable {
  public:
+  // What a protected route is, for whoever judges a request to it.
+  struct ProtectedRoute {
+    std::string name;
+    Action action;
+  };
   struct Entry {
     http::Route route;
     std::optional<Action> action;  // empty: public
   };
 
-  // `admission` outlives the routes. `path` is below api_root.
-  explicit RouteTable(Admission& admission) : admission_(admission) {}
+  // Both outlive the routes. `path` is below api_root.
+  RouteTable(Admission& admission, HubAudit& audit) : admission_(admission), audit_(audit) {}
 
   void add(http::Method method, std::string_view path, std::string name, Action action, PlainHandler handler);
   void add_streaming(http::Method method, std::string_view path, std::string name, Action action,
@@ -45,7 +51,12 @@ class RouteTable {
   http::Router router() const;
 
  private:
+  // The sender, or the error that it gets; a refusal is audited.
+  static Task<Result<Principal>> admit(Admission& admission, HubAudit& audit,
+                                       const http::RequestContext& context, ProtectedRoute route);
+
   Admission& admission_;
+  HubAudit& audit_;
   std::vector<Entry> entries_;
 };
 
@@ -59,5 +70,6 @@ void add_node_routes(RouteTable& table, Hub& hub);
 void add_renewal_routes(RouteTable& table, Hub& hub);
 void add_task_routes(RouteTable& table, Hub& hub);
 void add_stream_routes(RouteTable& table, Hub& hub);
+void add_audit_routes(RouteTable& table, Hub& hub);
 
 }  // namespace outhaul::hub

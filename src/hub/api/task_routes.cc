@@ -188,6 +188,7 @@ Answer cancel_task(Hub& hub, http::RequestContext& context, Principal principal)
   OUTHAUL_CO_TRY(id, TaskId::parse(context.path_value("id")));
   OUTHAUL_CO_TRY(body, co_await context.read_body(max_cancel_body_bytes));
   OUTHAUL_CO_TRY(wish, read_cancel(body, CancelWish{.grace = hub.settings().term_grace}));
+  wish.by = principal.account;
   OUTHAUL_CO_CHECK(co_await load_visible(hub, id, std::move(principal)));
   OUTHAUL_CO_TRY(row, co_await hub.tasks().cancel(id, wish));
   co_return item_response(202, facts_of(hub, std::move(row)), write_task);

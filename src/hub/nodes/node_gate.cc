@@ -140,6 +140,7 @@ Task<Result<v1::Welcome>> NodeGate::welcome(const wire::HelloFacts& facts, const
     position.set_offset(found->second);
     position.set_complete(true);
   }
+  message.set_audit_head(needs_.audit.heads().own_head());
   co_return std::move(message);
 }
 

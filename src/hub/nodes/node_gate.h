@@ -5,6 +5,7 @@
 
 #include <map>
 
+#include "hub/audit/hub_audit.h"
 #include "hub/hub_keys.h"
 #include "hub/hub_ports.h"
 #include "hub/nodes/node_registry.h"
@@ -23,6 +24,7 @@ class NodeGate final : public transport::TunnelAdmission {
     const TaskSigner& signer;  // knows the epoch
     NodeRegistry& registry;
     const stream::StreamStore& streams;
+    HubAudit& audit;
   };
   NodeGate(const HubPorts& ports, const Needs& needs)
       : executor_(ports.executor),

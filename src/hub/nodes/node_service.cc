@@ -60,7 +60,8 @@ wire::HubSession::Config NodeService::session_config() const {
 }
 
 Task<void> NodeService::shake_hands(std::unique_ptr<transport::Carrier> carrier) {
-  const auto address = carrier->peer().address;
+  const auto peer = carrier->peer();
+  const auto& address = peer.address;
   auto config = session_config();
   const transport::TunnelPorts ports{clock_, random_};
   auto accepted =
@@ -69,6 +70,9 @@ Task<void> NodeService::shake_hands(std::unique_ptr<transport::Carrier> carrier)
     log_.info("node refused", {{"address", address},
                                {"code", name_of(accepted.error().code())},
                                {"reason", accepted.error().what()}});
+    needs_.audit.note_refusal(audit::AuditEntry(audit::AuditAction::session_refused, peer.tls_uri, "")
+                                  .with("address", address)
+                                  .refused_by(accepted.error()));
     co_return;
   }
   auto session = std::make_unique<NodeSession>(needs_.session, std::move(*accepted));
@@ -82,7 +86,13 @@ Task<void> NodeService::shake_hands(std::unique_ptr<transport::Carrier> carrier)
 Task<void> NodeService::serve(NodeSession& session) {
   log_.info("node attached", {{"node", session.node().text()}, {"session", session.id().text()}});
   needs_.renewal.remind(session);
+  using audit::AuditAction;
+  needs_.audit.note(
+      audit::AuditEntry(AuditAction::session_attached, session.node().text(), session.id().text()));
   const auto reason = co_await session.run();
+  needs_.audit.note(audit::AuditEntry(AuditAction::session_ended, session.node().text(), session.id().text())
+                        .with("code", std::string(name_of(reason.code())))
+                        .with("reason", reason.what()));
   needs_.gate.leave(session);
   log_.info("node detached", {{"node", session.node().text()},
                               {"session", session.id().text()},

@@ -28,6 +28,7 @@ class NodeService {
     NodeGate& gate;
     Dispatcher& dispatcher;
     RenewalService& renewal;
+    HubAudit& audit;
     NodeSession::Needs session;
   };
   NodeService(const HubPorts& ports, const Needs& needs);

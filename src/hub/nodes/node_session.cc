@@ -30,6 +30,13 @@ void NodeSession::attach() {
   attachment.session = id_;
   attachment.since = needs_.streams.clock.wall_now();
   needs_.registry.attach(node(), std::move(attachment), accepted_.facts.hello);
+  take_audit_head(accepted_.facts.hello.audit_head());
+}
+
+void NodeSession::take_audit_head(const Bytes& head) {
+  const auto* record = needs_.registry.find(node());
+  if (head.empty() || record == nullptr) return;
+  needs_.audit.heads().take_head(head, node().text(), audit::head_keys(record->row.signing_key));
 }
 
 Result<transport::Channel> NodeSession::open(const wire::ChannelTarget& target, v1::Open open) {
@@ -84,6 +91,7 @@ void NodeSession::on_open(transport::IncomingChannel incoming) {
 void NodeSession::on_heartbeat(const v1::Heartbeat& heartbeat) {
   needs_.registry.note_heartbeat(node(), heartbeat.load(), needs_.streams.clock.wall_now());
   needs_.board.wake_dispatcher();
+  take_audit_head(heartbeat.audit_head());
 }
 
 }  // namespace outhaul::hub

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/task_group.h"
+#include "hub/audit/hub_audit.h"
 #include "hub/nodes/node_link.h"
 #include "hub/nodes/node_registry.h"
 #include "hub/streams/ack_batch.h"
@@ -20,6 +21,7 @@ class NodeSession final : public NodeLink, private transport::TunnelHandler {
     NodeRegistry& registry;
     TaskBoard& board;
     Dispatcher& dispatcher;
+    HubAudit& audit;
     StreamReceiver::Needs streams;
   };
   NodeSession(const Needs& needs, transport::AcceptedTunnel accepted);
@@ -43,9 +45,11 @@ class NodeSession final : public NodeLink, private transport::TunnelHandler {
   void on_control(const v1::Control& message) override;
   void on_open(transport::IncomingChannel incoming) override;
   void on_heartbeat(const v1::Heartbeat& heartbeat) override;
+  Bytes audit_head() override { return sent_head_.next(needs_.audit.heads()); }
 
   void attach();
   void note_running(const std::string& task_id);
+  void take_audit_head(const Bytes& head);
   void drop_acknowledged_input(const v1::StreamPosition& position);
 
   Needs needs_;
@@ -53,6 +57,7 @@ class NodeSession final : public NodeLink, private transport::TunnelHandler {
   SessionId id_;
   AckBatch acks_;
   StreamReceiver receiver_;
+  audit::SentHead sent_head_;
   TaskGroup children_;
 };
 

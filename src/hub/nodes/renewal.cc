@@ -18,35 +18,34 @@ struct RenewalService::Candidate {
   WallTime issued_at;
 };
 
-RenewalService::RenewalService(const HubPorts& ports, const HubSettings& settings, const HubKeys& keys,
-                               NodeRegistry& registry)
-    : clock_(ports.clock),
-      random_(ports.random),
-      database_(ports.database),
-      log_(ports.log),
-      settings_(settings),
-      keys_(keys),
-      registry_(registry) {}
+RenewalService::RenewalService(const HubPorts& ports, const Needs& needs)
+    : clock_(ports.clock), random_(ports.random), database_(ports.database), log_(ports.log), needs_(needs) {}
 
 Task<Result<Bytes>> RenewalService::renew(RenewalRequest request) {
-  OUTHAUL_CO_TRY(candidate, examine(request));
+  auto examined = examine(request);
+  if (!examined) {
+    note_refused(request, examined.error());
+    co_return fail(examined.error());
+  }
+  auto& candidate = *examined;
   OUTHAUL_CO_TRY(answer, issue(candidate));
   // A certificate of which no row knows is never handed out.
   OUTHAUL_CO_CHECK(co_await write_down(candidate));
   log_.info("certificate renewed", {{"node", candidate.identity.node.text()},
                                     {"serial", candidate.next.serial},
                                     {"expires_at", time_text(candidate.next.expires_at)}});
+  note_renewed(candidate, request.address);
   co_return std::move(answer);
 }
 
 Result<RenewalService::Candidate> RenewalService::examine(const RenewalRequest& request) const {
   OUTHAUL_TRY(certificate, crypto::Certificate::parse_der(request.certificate_der));
   OUTHAUL_TRY(identity, crypto::NodeIdentity::parse_uri(certificate.uri()));
-  if (identity.deployment != settings_.deployment ||
+  if (identity.deployment != needs_.settings.deployment ||
       !certificate.is_for(crypto::CertificateUse::tls_client)) {
     return fail(ErrorCode::certificate_invalid, "renewal: not the certificate of a node of this deployment");
   }
-  const auto* record = registry_.find(identity.node);
+  const auto* record = needs_.registry.find(identity.node);
   if (record == nullptr) return fail(ErrorCode::node_removed, "this node was removed from the hub");
   OUTHAUL_TRY(csr, crypto::CertificateRequest::parse_pem(request.csr_pem));
   OUTHAUL_TRY(key, crypto::VerifyKey::parse(record->row.signing_key));
@@ -66,13 +65,13 @@ Result<RenewalService::Candidate> RenewalService::examine(const RenewalRequest& 
 }
 
 Result<Bytes> RenewalService::issue(Candidate& candidate) {
-  const crypto::Validity validity{candidate.now, certificate_lifetime(settings_)};
+  const crypto::Validity validity{candidate.now, certificate_lifetime(needs_.settings)};
   OUTHAUL_TRY(certificate,
-              keys_.authority.issue_node(candidate.request, candidate.identity, validity, random_));
+              needs_.keys.authority.issue_node(candidate.request, candidate.identity, validity, random_));
   candidate.next = describe_certificate(certificate);
   candidate.issued_at = transport::describe_peer_certificate(certificate).issued_at;
   http::JsonWriter json;
-  json.begin_object().field("chain", certificate.pem() + keys_.authority.certificate().pem()).end_object();
+  json.begin_object().field("chain", certificate.pem() + needs_.keys.authority.certificate().pem()).end_object();
   return std::move(json).take_text();
 }
 
@@ -90,15 +89,32 @@ Task<Result<void>> RenewalService::write_down(const Candidate& candidate) {
     return rotation;
   };
   OUTHAUL_CO_TRY(rotation, co_await database_.transact(std::move(work)));
-  if (auto* record = registry_.find(candidate.identity.node)) {
+  if (auto* record = needs_.registry.find(candidate.identity.node)) {
     record->row.certificate = candidate.next;
     record->row.rotation = rotation;
   }
   co_return Result<void>();
 }
 
+void RenewalService::note_renewed(const Candidate& candidate, const std::string& address) {
+  const auto node = candidate.identity.node.text();
+  needs_.audit.note(audit::AuditEntry(audit::AuditAction::certificate_renewed, node, node)
+                        .with("serial", candidate.next.serial)
+                        .with("expires_at", time_text(candidate.next.expires_at))
+                        .with("address", address));
+}
+
+// Whoever asked holds a certificate of this authority, else there would have been no connection.
+void RenewalService::note_refused(const RenewalRequest& request, const Error& reason) {
+  const auto certificate = crypto::Certificate::parse_der(request.certificate_der);
+  const auto subject = certificate ? certificate->uri() : std::string();
+  needs_.audit.note_refusal(audit::AuditEntry(audit::AuditAction::renewal_refused, subject, subject)
+                                .with("address", request.address)
+                                .refused_by(reason));
+}
+
 Task<Result<NodeId>> RenewalService::rotate(std::string id_or_name) {
-  const auto* known = registry_.find_by_text(id_or_name);
+  const auto* known = needs_.registry.find_by_text(id_or_name);
   if (known == nullptr) co_return fail(ErrorCode::not_found, "no such node");
   const auto id = known->row.id;
   auto work = [id, now = clock_.wall_now()](store::Transaction& tx) -> Result<store::NodeRotation> {
@@ -109,16 +125,16 @@ Task<Result<NodeId>> RenewalService::rotate(std::string id_or_name) {
     return rotation;
   };
   OUTHAUL_CO_TRY(rotation, co_await database_.transact(std::move(work)));
-  auto* record = registry_.find(id);
+  auto* record = needs_.registry.find(id);
   if (record == nullptr) co_return fail(ErrorCode::not_found, "no such node");
   record->row.rotation = rotation;
   log_.info("rotation asked for", {{"node", id.text()}});
-  if (auto* link = registry_.link_of(id)) remind(*link);
+  if (auto* link = needs_.registry.link_of(id)) remind(*link);
   co_return id;
 }
 
 void RenewalService::remind(NodeLink& node) const {
-  const auto* record = registry_.find(node.node());
+  const auto* record = needs_.registry.find(node.node());
   if (record == nullptr || !record->row.rotation.is_pending()) return;
   v1::Control control;
   control.mutable_renew_certificate();

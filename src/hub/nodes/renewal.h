@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "hub/audit/hub_audit.h"
 #include "hub/hub_keys.h"
 #include "hub/hub_ports.h"
 #include "hub/hub_settings.h"
@@ -17,12 +18,18 @@ struct RenewalRequest {
   Bytes certificate_der;  // of the connection; within its dates or past them
   std::string csr_pem;    // for the next key
   Bytes proof;            // by the node's signing key, over crypto::renewal_statement
+  std::string address;    // where the connection comes from, for the audit log
 };
 
 class RenewalService {
  public:
-  RenewalService(const HubPorts& ports, const HubSettings& settings, const HubKeys& keys,
-                 NodeRegistry& registry);
+  struct Needs {
+    const HubSettings& settings;
+    const HubKeys& keys;
+    NodeRegistry& registry;
+    HubAudit& audit;
+  };
+  RenewalService(const HubPorts& ports, const Needs& needs);
 
   // Gives the answer as JSON (docs/openapi.json, Renewal). Asking again for the same key is harmless.
   //   errors  node_removed: unknown or removed. certificate_invalid: the certificate, the request or the
@@ -41,14 +48,14 @@ class RenewalService {
   Result<Candidate> examine(const RenewalRequest& request) const;
   Result<Bytes> issue(Candidate& candidate);
   Task<Result<void>> write_down(const Candidate& candidate);
+  void note_renewed(const Candidate& candidate, const std::string& address);
+  void note_refused(const RenewalRequest& request, const Error& reason);
 
   AsyncClock& clock_;
   Random& random_;
   store::Database& database_;
   const Log& log_;
-  const HubSettings& settings_;
-  const HubKeys& keys_;
-  NodeRegistry& registry_;
+  const Needs needs_;
 };
 
 }  // namespace outhaul::hub

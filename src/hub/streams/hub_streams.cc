@@ -34,8 +34,9 @@ HubStreams::HubStreams(const HubPorts& ports, bool journal_must_exist)
       journal_must_exist_(journal_must_exist),
       store_(ports.executor, disk_, store_config()) {}
 
-Task<Result<void>> HubStreams::open() {
+Task<Result<void>> HubStreams::open(std::vector<stream::JournalOwner*> others) {
   std::vector<stream::JournalOwner*> owners{&store_};
+  owners.insert(owners.end(), others.begin(), others.end());
   stream::JournalConfig config;
   config.must_exist = journal_must_exist_;
   auto journal = co_await stream::Journal::open(disk_, std::move(owners), config);
@@ -83,6 +84,16 @@ Result<Bytes> completing_payload(stream::StreamStore& store, const StreamId& id)
     OUTHAUL_TRY(last, last_record(chunk.slices.back().view()));
     return Bytes(last.payload);
   }
+}
+
+Task<Result<Bytes>> load_completing_payload(stream::StreamStore& store, store::Database& database,
+                                            StreamId id) {
+  if (store.find(id)) co_return completing_payload(store, id);
+  auto work = [id](store::ReadTransaction& tx) { return tx.streams.find_records(id); };
+  OUTHAUL_CO_TRY(records, co_await database.read(std::move(work)));
+  if (!records || records->empty()) co_return fail(ErrorCode::not_found, "no such stream");
+  OUTHAUL_CO_TRY(last, last_record(*records));
+  co_return Bytes(last.payload);
 }
 
 }  // namespace outhaul::hub

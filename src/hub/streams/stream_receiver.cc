@@ -125,6 +125,7 @@ Result<StreamReceiver::Run> StreamReceiver::gather_run(Inlet& inlet, stream::Rec
 }
 
 Task<Result<void>> StreamReceiver::take_run(const Inlet& inlet, const Run& run) {
+  if (run.completes) needs_.ender.audit_result(*inlet.task, run.records.back().payload());
   if (!run.records.empty()) OUTHAUL_CO_CHECK(co_await append(inlet, run.records));
   auto& state = inlet.task->row.state;
   if (!run.records.empty() && state == store::TaskState::accepted) {

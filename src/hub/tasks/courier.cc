@@ -110,7 +110,13 @@ void Courier::send_cancel(const LiveTask& task, NodeLink& link) {
 void Courier::settle_refusal(const LiveTaskPtr& task, NodeLink& link, const Error& refusal) {
   // A stream of the task, or its end, may have come before the answer.
   if (task->row.state != store::TaskState::dispatched || task->row.node != link.node()) return;
-  switch (meaning_of(first_answer(refusal))) {
+  const auto meaning = meaning_of(first_answer(refusal));
+  if (meaning == RefusalMeaning::final || meaning == RefusalMeaning::not_there) {
+    needs_.audit.note(
+        audit::AuditEntry(audit::AuditAction::task_refused, link.node().text(), task->row.id.text())
+            .refused_by(refusal));
+  }
+  switch (meaning) {
     case RefusalMeaning::known: return note_accepted(task, link);
     case RefusalMeaning::not_yet:
       if (auto* node = needs_.registry.find(link.node())) node->facts.is_full_by_its_word = true;
@@ -172,6 +178,8 @@ bool Courier::sign(const LiveTaskPtr& task, const NodeId& node) {
   row.times.dispatched_at = clock_.wall_now();
   needs_.board.move(*task, node);
   task->changed.pulse();
+  needs_.audit.note(
+      audit::AuditEntry(audit::AuditAction::task_dispatched, "hub", row.id.text()).with("node", node.text()));
   return true;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/task_group.h"
+#include "hub/audit/hub_audit.h"
 #include "hub/hub_ports.h"
 #include "hub/nodes/node_registry.h"
 #include "hub/streams/stdin_pump.h"
@@ -33,6 +34,7 @@ class Courier {
     NodeRegistry& registry;
     TaskSigner& signer;
     StdinPump& stdin_pump;
+    HubAudit& audit;
   };
   Courier(const HubPorts& ports, const Needs& needs);
 

@@ -20,6 +20,7 @@ namespace outhaul::hub {
 struct CancelWish {
   int signal = 15;
   std::chrono::nanoseconds grace = std::chrono::seconds(10);
+  AccountId by = {};  // who asked; empty: not known any more
 };
 
 struct LiveTask {
@@ -36,6 +37,7 @@ struct LiveTask {
   bool was_resigned = false;       // a node found an envelope expired on arrival; once is enough
   bool is_resume_due = false;      // adopted over a session that knew nothing of it when it began
   bool is_running_saved = false;   // that it runs is on its way into the row
+  bool is_result_audited = false;  // in this life of the hub
   bool is_commit_pending = false;  // node and envelope are on their way into the row; nothing may be sent yet
   Event changed;                   // pulsed at every change of `row`
   Event ended;                     // set once others are told of its end

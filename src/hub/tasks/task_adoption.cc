@@ -42,16 +42,16 @@ store::TaskRow row_of(const wire::TaskSpec& spec, Bytes envelope, WallTime now) 
 
 }  // namespace
 
-TaskAdoption::TaskAdoption(const HubPorts& ports, TaskBoard& board, TaskRows& rows, const TaskSigner& signer,
-                           StdinInlet& stdin_inlet)
+TaskAdoption::TaskAdoption(const HubPorts& ports, const Needs& needs)
     : executor_(ports.executor),
       clock_(ports.clock),
       database_(ports.database),
       log_(ports.log),
-      board_(board),
-      rows_(rows),
-      signer_(signer),
-      stdin_inlet_(stdin_inlet),
+      board_(needs.board),
+      rows_(needs.rows),
+      signer_(needs.signer),
+      stdin_inlet_(needs.stdin_inlet),
+      audit_(needs.audit),
       random_(ports.random),
       saves_(ports.executor) {}
 
@@ -91,6 +91,7 @@ Result<LiveTaskPtr> TaskAdoption::adopt(const StreamId& stream, const NodeId& no
   if (!input.is_empty()) OUTHAUL_CHECK(stdin_inlet_.end_unfed(input, random_));
   board_.add(task);
   log_.info("task adopted from its node", {{"task", task->row.id.text()}, {"node", node.text()}});
+  audit_.note({audit::AuditAction::task_adopted, node.text(), task->row.id.text()});
   saves_.spawn([this, task] { return save(task); });
   return task;
 }

@@ -5,6 +5,7 @@
 
 #include <variant>
 
+#include "hub/audit/hub_audit.h"
 #include "hub/hub_ports.h"
 #include "hub/streams/stdin_inlet.h"
 #include "hub/tasks/live_task.h"
@@ -15,8 +16,14 @@ namespace outhaul::hub {
 
 class TaskAdoption {
  public:
-  TaskAdoption(const HubPorts& ports, TaskBoard& board, TaskRows& rows, const TaskSigner& signer,
-               StdinInlet& stdin_inlet);
+  struct Needs {
+    TaskBoard& board;
+    TaskRows& rows;
+    const TaskSigner& signer;
+    StdinInlet& stdin_inlet;
+    HubAudit& audit;
+  };
+  TaskAdoption(const HubPorts& ports, const Needs& needs);
 
   // The stream's task has ended and nothing more of the stream is wanted.
   struct Ended {};
@@ -43,6 +50,7 @@ class TaskAdoption {
   TaskRows& rows_;
   const TaskSigner& signer_;
   StdinInlet& stdin_inlet_;
+  HubAudit& audit_;
   Random& random_;
   TaskGroup saves_;
 };

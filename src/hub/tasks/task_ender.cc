@@ -16,10 +16,16 @@ store::TaskState state_for(const wire::TaskEnd& end) {
   }
 }
 
-store::TaskEnd end_of(const wire::TaskResult& result, ByteView payload, WallTime now) {
+// The receipt stays where the node put it, in the stream: a row is written for every task, and kept small.
+Bytes without_receipt(wire::TaskResult result) {
+  result.receipt.clear();
+  return wire::serialise_task_result(result);
+}
+
+store::TaskEnd end_of(const wire::TaskResult& result, WallTime now) {
   store::TaskEnd end;
   end.state = state_for(result.end);
-  end.result = Bytes(payload);
+  end.result = without_receipt(result);
   end.finished_at = now;
   if (const auto* failed = std::get_if<wire::Failed>(&result.end)) {
     end.error_code = std::string(name_of(failed->code));
@@ -40,12 +46,14 @@ store::TaskEnd end_of(const Error& evidence, store::TaskState state, WallTime no
 
 }  // namespace
 
-TaskEnder::TaskEnder(const HubPorts& ports, TaskBoard& board, TaskRows& rows, stream::StreamStore& streams)
+TaskEnder::TaskEnder(const HubPorts& ports, const Needs& needs)
     : clock_(ports.clock),
       log_(ports.log),
-      board_(board),
-      rows_(rows),
-      streams_(streams),
+      board_(needs.board),
+      rows_(needs.rows),
+      streams_(needs.streams),
+      registry_(needs.registry),
+      audit_(needs.audit),
       endings_(ports.executor) {}
 
 void TaskEnder::end_when_durable(const LiveTaskPtr& task) {
@@ -59,27 +67,69 @@ Task<void> TaskEnder::wait_and_end(LiveTaskPtr task) {
   if (task->is_final()) co_return;
   const auto result = completing_payload(streams_, task->row.stream);
   if (!result) co_return log_.failure("result not read", result.error());
-  end_by_node(task, *result);
+  // Audited already, unless that was before a restart or without room.
+  audit_result(*task, *result);
+  // Shown at once: after a restart whoever has seen it before must not see the task run again.
+  auto written = end_by_node(task, *result);
+  co_await write_after_audit(task, std::move(written));
 }
 
-void TaskEnder::end_by_node(const LiveTaskPtr& task, ByteView payload) {
+void TaskEnder::audit_result(LiveTask& task, ByteView payload) {
+  using audit::AuditAction;
+  const auto& row = task.row;
+  const auto result = wire::parse_task_result(payload);
+  if (!result || result->task_id != row.id || task.is_result_audited) return;
+  audit::AuditEntry entry(AuditAction::task_ended, row.node.text(), row.id.text());
+  entry = std::move(entry).with("end", std::string(wire::state_of(result->end)));
+  if (const auto* exited = std::get_if<wire::Exited>(&result->end))
+    entry = std::move(entry).with("exit_code", std::to_string(exited->code));
+  if (const auto* failed = std::get_if<wire::Failed>(&result->end))
+    entry = std::move(entry).failed_by(Error(failed->code, failed->message));
+  entry = std::move(entry).with("receipt", result->receipt.empty() ? "none" : "given");
+  const auto written = audit_.log().append(std::move(entry));
+  // Tried again when the result is durable.
+  if (!written) return log_.failure("the end of a task is not audited", written.error());
+  task.is_result_audited = true;
+  const auto* node = registry_.find(row.node);
+  const auto taken =
+      audit_.take_receipt(*result, row.node, node != nullptr ? node->row.signing_key : Bytes());
+  if (taken) return;
+  log_.failure("a receipt does not hold", taken.error());
+  audit_.note(audit::AuditEntry(AuditAction::receipt_refused, row.node.text(), row.id.text())
+                  .refused_by(taken.error()));
+}
+
+TaskRows::End TaskEnder::end_by_node(const LiveTaskPtr& task, ByteView payload) {
   const auto result = wire::parse_task_result(payload);
   if (result && result->task_id == task->row.id) {
     task->row.times.started_at = result->started_at;
-    return end(task, end_of(*result, payload, clock_.wall_now()));
+    return end(task, end_of(*result, clock_.wall_now()));
   }
   const Error error(ErrorCode::protocol_violation, "the node's result is not one of this task");
-  end(task, end_of(error, store::TaskState::failed, clock_.wall_now()));
+  return end(task, end_of(error, store::TaskState::failed, clock_.wall_now()));
 }
 
 void TaskEnder::end_by_hub(const LiveTaskPtr& task, store::TaskState state, const Error& evidence) {
   if (task->is_final()) return;
   // What a node said is in the journal and will be found there again; this is nowhere but here.
   task->before_end = task->row;
-  end(task, end_of(evidence, state, clock_.wall_now()));
+  audit::AuditEntry entry(audit::AuditAction::task_ended, "hub", task->row.id.text());
+  entry = std::move(entry).with("end", std::string(store::name_of(state)));
+  audit_.note(std::move(entry).failed_by(evidence));
+  auto written = end(task, end_of(evidence, state, clock_.wall_now()));
+  endings_.spawn(
+      [this, task, what = std::move(written)]() mutable { return write_after_audit(task, std::move(what)); });
 }
 
-void TaskEnder::end(const LiveTaskPtr& task, store::TaskEnd end) {
+// A row that is final will be believed after a crash: not before the entry that says why is durable.
+Task<void> TaskEnder::write_after_audit(LiveTaskPtr task, TaskRows::End written) {
+  const auto durable = co_await audit_.durable();
+  // The hub starts again after that, and finds the task as it was.
+  if (!durable) co_return log_.failure("the audit entry of an end is not durable", durable.error());
+  write(task, std::move(written));
+}
+
+TaskRows::End TaskEnder::end(const LiveTaskPtr& task, store::TaskEnd end) {
   auto& row = task->row;
   board_.release(*task);
   row.state = end.state;
@@ -92,7 +142,10 @@ void TaskEnder::end(const LiveTaskPtr& task, store::TaskEnd end) {
   board_.wake_dispatcher();
   log_.info("task ended",
             {{"task", row.id.text()}, {"state", store::name_of(row.state)}, {"code", row.error_code}});
-  auto written = place_of_stream(*task, std::move(end));
+  return place_of_stream(*task, std::move(end));
+}
+
+void TaskEnder::write(const LiveTaskPtr& task, TaskRows::End written) {
   const bool is_archived = written.stream && written.stream->place == store::StreamPlace::archived;
   auto done = [this, task, is_archived] {
     show_end(*task);

@@ -95,6 +95,7 @@ Result<LiveTaskPtr> TaskService::make_task(TaskOrder order) {
 // Sent while its row is being written: nobody has been told of it yet, and if the row is lost the node's
 // stream brings the task back.
 Task<Result<Submission>> TaskService::start(LiveTaskPtr task) {
+  OUTHAUL_CO_CHECK(audit_submission(*task, false));
   needs_.board.add(task);
   needs_.dispatcher.place_fresh(task);
   const auto submission = submission_of(task->row);
@@ -116,9 +117,21 @@ Task<Result<Submission>> TaskService::start_once(LiveTaskPtr task, IdempotencyKe
     submission.is_repeat = true;
     co_return submission;
   }
+  // The row is there, and recover() would write this again.
+  const auto audited = audit_submission(*task, false);
+  if (!audited) log_.failure("a submission is not audited", audited.error());
   needs_.board.add(task);
   needs_.board.wake_dispatcher();
   co_return submission_of(task->row);
+}
+
+// Not awaited: the row is in the database, and after a crash that took the entry recover() writes it again.
+Result<void> TaskService::audit_submission(const LiveTask& task, bool is_recovered) {
+  const auto& row = task.row;
+  audit::AuditEntry entry(audit::AuditAction::task_submitted, row.owner.text(), row.id.text());
+  if (!row.traceparent.empty()) entry = std::move(entry).with("traceparent", row.traceparent);
+  if (is_recovered) entry = std::move(entry).with("written", "again, after a restart");
+  return needs_.audit.log().append(std::move(entry));
 }
 
 store::IdempotencyRow TaskService::key_row(const LiveTask& task, IdempotencyKey key) const {
@@ -195,6 +208,8 @@ Task<Result<store::TaskRow>> TaskService::cancel(TaskId id, CancelWish wish) {
   task->cancel = wish;
   if (!task->row.times.cancel_requested_at) task->row.times.cancel_requested_at = clock_.wall_now();
   const auto written = co_await needs_.rows.request_cancel(task);
+  OUTHAUL_CO_CHECK(
+      co_await needs_.audit.write({audit::AuditAction::task_cancelled, wish.by.text(), id.text()}));
   // `conflict`: it ended meanwhile.
   if (!written && written.error().code() != ErrorCode::conflict) co_return fail(written.error());
   if (task->row.state == store::TaskState::queued) {
@@ -225,11 +240,17 @@ Task<Result<void>> TaskService::recover(const stream::StreamStore& streams) {
     if (!input.is_empty() && !needs_.stdin_inlet.has(input)) {
       OUTHAUL_CO_CHECK(needs_.stdin_inlet.create(input, random_));
     }
+    const auto& audited = needs_.audit.log();
+    const auto& id = task->row.id.text();
+    const bool is_noted = audited.has_recovered(audit::AuditAction::task_submitted, id) ||
+                          audited.has_recovered(audit::AuditAction::task_adopted, id);
+    if (!is_noted) OUTHAUL_CO_CHECK(audit_submission(*task, true));
     needs_.board.add(task);
     const auto totals = streams.find(task->row.stream);
     if (totals && totals->complete) needs_.ender.end_when_durable(task);
   }
   if (!rows.empty()) log_.info("unfinished tasks read back", {{"tasks", rows.size()}});
+  needs_.audit.log().forget_recovered();
   needs_.board.wake_dispatcher();
   co_return Result<void>();
 }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "hub/audit/hub_audit.h"
 #include "hub/hub_ports.h"
 #include "hub/hub_settings.h"
 #include "hub/streams/stdin_inlet.h"
@@ -40,6 +41,7 @@ class TaskService {
     Courier& courier;
     StdinInlet& stdin_inlet;
     stream::StreamStore& streams;
+    HubAudit& audit;
   };
   TaskService(const HubPorts& ports, const Needs& needs);
 
@@ -76,6 +78,7 @@ class TaskService {
   store::IdempotencyRow key_row(const LiveTask& task, IdempotencyKey key) const;
   Task<Result<Submission>> start(LiveTaskPtr task);
   Task<Result<Submission>> start_once(LiveTaskPtr task, IdempotencyKey key);
+  Result<void> audit_submission(const LiveTask& task, bool is_recovered);
   void give_up(const LiveTaskPtr& task);
   Result<LiveTaskPtr> revive(store::TaskRow row);
 

@@ -26,6 +26,7 @@ Task<void> Link::run() {
       retry_after = transport::retry_after_of(attached.error());
       ports_.session.log.failure("not attached to the hub", attached.error());
       ports_.on_refusal(attached.error());
+      audit_refusal(attached.error());
     }
     if (!leaving_) co_await within(clock, clock.now() + backoff_.next(retry_after), left_.wait());
   }
@@ -40,8 +41,22 @@ Task<Result<void>> Link::attach() {
                                                           ports_.signer, ports_.hello(), tunnel_ports));
   session_ = std::make_unique<LiveSession>(ports_.session, std::move(dialled));
   ports_.session.log.info("attached to the hub");
+  last_refusal_.reset();
+  note_audit(audit::AuditEntry(audit::AuditAction::session_attached, "hub", ports_.session.hub_log));
   changed_.pulse();
   co_return Result<void>();
+}
+
+void Link::note_audit(audit::AuditEntry entry) {
+  audit::note(ports_.session.audit, ports_.session.log, std::move(entry));
+}
+
+// A hub that is away is no refusal, and one that says the same again is no news.
+void Link::audit_refusal(const Error& reason) {
+  if (reason.error_class() == ErrorClass::retry || last_refusal_ == reason.code()) return;
+  last_refusal_ = reason.code();
+  note_audit(audit::AuditEntry(audit::AuditAction::session_refused, "hub", ports_.session.hub_log)
+                 .refused_by(reason));
 }
 
 Task<Error> Link::serve() {
@@ -53,7 +68,9 @@ Task<Error> Link::serve() {
   co_return reason;
 }
 
-void Link::note_end(const Error& reason) const {
+void Link::note_end(const Error& reason) {
+  note_audit(audit::AuditEntry(audit::AuditAction::session_ended, "hub", ports_.session.hub_log)
+                 .with("reason", reason.what()));
   if (!leaving_) return ports_.session.log.failure("session ended", reason);
   ports_.session.log.info("session ended", {{"code", name_of(reason.code())}, {"reason", reason.what()}});
 }

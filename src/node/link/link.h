@@ -39,13 +39,16 @@ class Link {
 
  private:
   Task<Result<void>> attach();
+  void note_audit(audit::AuditEntry entry);
+  void audit_refusal(const Error& reason);
   Task<Error> serve();
-  void note_end(const Error& reason) const;
+  void note_end(const Error& reason);
 
   Ports ports_;
   wire::Backoff backoff_;
   std::unique_ptr<LiveSession> session_;
   std::optional<Error> leaving_;
+  std::optional<ErrorCode> last_refusal_;  // by the hub, since the last session
   Event left_;
   Event changed_;
 };

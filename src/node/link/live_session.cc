@@ -27,6 +27,7 @@ LiveSession::LiveSession(const Ports& ports, transport::DialledTunnel dialled)
 
 Task<Error> LiveSession::run() {
   ports_.set_drain(facts_.welcome.drain());
+  ports_.heads.take_head(facts_.welcome.audit_head(), ports_.hub_log, ports_.hub_head_keys);
   take_positions(facts_.welcome.positions());
   std::vector<StreamId> streams;
   for (const auto& [task, entry] : ports_.ledger.tasks()) streams.push_back(entry.spec.stream_id);
@@ -107,6 +108,10 @@ void LiveSession::on_control(const v1::Control& message) {
       return;
     default: return;  // a newer hub may say more than this version understands
   }
+}
+
+void LiveSession::on_heartbeat(const v1::Heartbeat& heartbeat) {
+  ports_.heads.take_head(heartbeat.audit_head(), ports_.hub_log, ports_.hub_head_keys);
 }
 
 void LiveSession::take_acknowledgement(const v1::StreamPosition& position) {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <set>
 
+#include "audit/head_exchange.h"
 #include "base/task_group.h"
 #include "node/link/stdin_feeder.h"
 #include "node/link/stream_sender.h"
@@ -29,6 +30,10 @@ class LiveSession final : public transport::TunnelHandler {
     std::function<v1::Load()> load;
     std::function<void()> renew_certificate;  // the hub asks for it
     std::function<void(bool)> set_drain;  // the hub's administrator wants no new tasks here, or does again
+    audit::AuditLog& audit;
+    audit::HeadExchange& heads;
+    const std::vector<crypto::TrustedKey>& hub_head_keys;
+    std::string hub_log;  // the name of the hub's audit log
   };
   LiveSession(const Ports& ports, transport::DialledTunnel dialled);
 
@@ -40,7 +45,9 @@ class LiveSession final : public transport::TunnelHandler {
 
   void on_control(const v1::Control& message) override;
   void on_open(transport::IncomingChannel incoming) override;
+  void on_heartbeat(const v1::Heartbeat& heartbeat) override;
   v1::Load load() override { return ports_.load(); }
+  Bytes audit_head() override { return sent_head_.next(ports_.heads); }
 
  private:
   struct Sending {
@@ -65,6 +72,7 @@ class LiveSession final : public transport::TunnelHandler {
   std::map<StreamId, Sending> senders_;
   StdinFeeder feeder_;
   std::set<TaskId> announced_;  // running, and the hub was told in this session
+  audit::SentHead sent_head_;
 };
 
 }  // namespace outhaul::node

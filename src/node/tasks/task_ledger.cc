@@ -20,6 +20,8 @@ constexpr JournalType life_type = stream::first_owner_type + 6;    // u64 crashe
 // u32 size of the gate record, the gate record, then as accept_type. A checkpoint keeps the two apart, for
 // a nonce and its task are forgotten at different times.
 constexpr JournalType admitted_type = stream::first_owner_type + 7;
+// i64 accepted at, 31 task id, u8 bytes of a digest, the digest, the path
+constexpr JournalType execution_type = stream::first_owner_type + 8;
 
 constexpr std::size_t accept_header_bytes = 1 + stream::Incarnation::size_bytes;
 constexpr std::size_t totals_header_bytes = 3 * 8 + 2 * crypto::ResumableSha256::state_bytes;
@@ -44,6 +46,14 @@ Bytes encode_totals(const TaskId& task, const OutputTotals& totals) {
   stream::append_le(payload, totals.out_bytes);
   stream::append_le(payload, totals.err_bytes);
   return payload.append(totals.out_hash.state()).append(totals.err_hash.state()).append(task.text());
+}
+
+Bytes encode_execution(const TaskId& task, const Execution& execution) {
+  Bytes payload;
+  stream::append_le(payload, execution.accepted_at.nanoseconds);
+  payload.append(task.text());
+  stream::append_le(payload, static_cast<std::uint8_t>(execution.sha256.size()));
+  return payload.append(execution.sha256).append(execution.executable);
 }
 
 Result<OutputTotals> decode_totals(ByteView payload) {
@@ -114,6 +124,13 @@ Result<JournalPosition> TaskLedger::append_totals(stream::Journal& journal, cons
   return position;
 }
 
+Result<JournalPosition> TaskLedger::append_execution(stream::Journal& journal, const TaskId& task,
+                                                     Execution execution) {
+  OUTHAUL_TRY(position, journal.append(execution_type, encode_execution(task, execution)));
+  entry_of(task).execution = std::move(execution);
+  return position;
+}
+
 Result<JournalPosition> TaskLedger::append_done(stream::Journal& journal, const TaskId& task) {
   OUTHAUL_TRY(position, journal.append(done_type, task.text()));
   finish(task);
@@ -173,12 +190,13 @@ void TaskLedger::finish(const TaskId& task) {
   done_.pop_front();
 }
 
-bool TaskLedger::owns(JournalType type) const { return gate_type <= type && type <= admitted_type; }
+bool TaskLedger::owns(JournalType type) const { return gate_type <= type && type <= execution_type; }
 
 Result<void> TaskLedger::replay(JournalType type, ByteView payload) {
   if (type == accept_type) return replay_accept(payload);
   if (type == admitted_type) return replay_admitted(payload);
   if (type == gate_type) return replay_gate(payload);
+  if (type == execution_type) return replay_execution(payload);
   if (type == life_type) {
     if (payload.size() != 9) return damaged("life record");
     life_ = {stream::get_le<std::uint64_t>(payload.data()), payload[8] != 0};
@@ -217,6 +235,22 @@ Result<void> TaskLedger::replay_accept(ByteView payload) {
   return {};
 }
 
+Result<void> TaskLedger::replay_execution(ByteView payload) {
+  constexpr std::size_t task_at = 8;
+  constexpr std::size_t task_bytes = 31;
+  constexpr std::size_t digest_at = task_at + task_bytes + 1;
+  if (payload.size() < digest_at) return damaged("execution record");
+  const auto digest_bytes = static_cast<std::uint8_t>(payload[digest_at - 1]);
+  const auto task = TaskId::parse(payload.substr(task_at, task_bytes));
+  if (!task || payload.size() < digest_at + digest_bytes) return damaged("execution record");
+  const auto found = tasks_.find(*task);
+  if (found == tasks_.end()) return damaged("the execution of an unknown task");
+  found->second.execution = {{stream::get_le<std::int64_t>(payload.data())},
+                             Bytes(payload.substr(digest_at + digest_bytes)),
+                             Bytes(payload.substr(digest_at, digest_bytes))};
+  return {};
+}
+
 Result<void> TaskLedger::replay_change(JournalType type, ByteView payload) {
   const std::size_t header = header_bytes_of(type);
   if (payload.size() < header) return damaged("short record");
@@ -247,6 +281,8 @@ Result<void> TaskLedger::write_live(stream::Journal& journal) {
     if (entry.end_reason != EndReason::none) {
       OUTHAUL_CHECK(journal.append(reason_type, tagged(static_cast<std::uint8_t>(entry.end_reason), task)));
     }
+    if (entry.execution.accepted_at != WallTime())
+      OUTHAUL_CHECK(journal.append(execution_type, encode_execution(task, entry.execution)));
     if (entry.totals) OUTHAUL_CHECK(journal.append(totals_type, encode_totals(task, *entry.totals)));
   }
   for (const auto& task : done_) OUTHAUL_CHECK(journal.append(done_type, task.text()));

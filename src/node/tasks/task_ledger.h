@@ -38,6 +38,13 @@ struct OutputTotals {
   crypto::ResumableSha256 err_hash;
 };
 
+// What is known of the program before it runs, for the receipt.
+struct Execution {
+  WallTime accepted_at;
+  std::string executable;  // the file's path; empty: nothing was executed, or it was not found
+  Bytes sha256;            // of that file; empty: it could not be read
+};
+
 struct TaskEntry {
   wire::TaskSpec spec;
   Bytes envelope;  // exactly as signed
@@ -45,6 +52,7 @@ struct TaskEntry {
   TaskPhase phase = TaskPhase::accepted;
   EndReason end_reason = EndReason::none;
   std::optional<OutputTotals> totals;  // as last written down
+  Execution execution;
 };
 
 class TaskLedger final : public stream::JournalOwner {
@@ -67,6 +75,8 @@ class TaskLedger final : public stream::JournalOwner {
   Result<stream::JournalPosition> append_phase(stream::Journal& journal, const TaskId& task, TaskPhase phase);
   Result<stream::JournalPosition> append_reason(stream::Journal& journal, const TaskId& task,
                                                 EndReason reason);
+  Result<stream::JournalPosition> append_execution(stream::Journal& journal, const TaskId& task,
+                                                   Execution execution);
   Result<stream::JournalPosition> append_totals(stream::Journal& journal, const TaskId& task,
                                                 OutputTotals totals);
   // The hub has the result: only that the task ended is remembered.
@@ -95,6 +105,7 @@ class TaskLedger final : public stream::JournalOwner {
   Result<void> replay_gate(ByteView payload);
   Result<void> replay_accept(ByteView payload);
   Result<void> replay_admitted(ByteView payload);
+  Result<void> replay_execution(ByteView payload);
   Result<void> replay_change(stream::JournalType type, ByteView payload);
   Result<stream::JournalPosition> append_life(stream::Journal& journal, Life life);
   TaskEntry& entry_of(const TaskId& task);

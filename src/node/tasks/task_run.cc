@@ -67,17 +67,58 @@ TaskRun::TaskRun(const RunPorts& ports, const TaskId& task)
 
 void TaskRun::start(sandbox::ProcessLauncher& launcher) {
   is_started_ = true;
+  const auto spec = make_process_spec(entry().spec, ports_.settings);
+  note_execution(spec);
   if (std::holds_alternative<wire::EchoAction>(entry().spec.action)) return;
   if (entry().end_reason != EndReason::none) {
     start_failure_ = Error(ErrorCode::task_cancelled, "cancelled before it started");
     return;
   }
-  auto process = launcher.start(make_process_spec(entry().spec, ports_.settings));
+  auto process = launcher.start(spec);
   if (process) {
     process_ = std::move(*process);
   } else {
     start_failure_ = std::move(process).error();
   }
+  note_start();
+}
+
+// Before the start: afterwards the file could be another.
+void TaskRun::note_execution(const sandbox::ProcessSpec& spec) {
+  Execution execution{ports_.clock.wall_now(), {}, {}};
+  if (ports_.facts.executed_file && !spec.argv.empty()) {
+    auto file = ports_.facts.executed_file(spec);
+    execution.executable = std::move(file.path);
+    execution.sha256 = std::move(file.sha256);
+  }
+  // Not awaited: what a crash takes of it is missing in the receipt.
+  const auto written = ports_.ledger.append_execution(ports_.journal, task_, std::move(execution));
+  if (!written) ports_.log.failure("what a task executes is not written down", written.error());
+}
+
+void TaskRun::note_start() {
+  audit::AuditEntry audited(audit::AuditAction::task_started, entry().spec.owner.text(), task_.text());
+  const auto& execution = entry().execution;
+  if (!execution.executable.empty()) {
+    audited = std::move(audited).with("executable", execution.executable);
+    audited = std::move(audited).with("executable_sha256", to_hex(execution.sha256));
+  }
+  audited = std::move(audited).with("isolation", std::string(name_of(wire::IsolationLevel::trusted)));
+  if (start_failure_) audited = std::move(audited).failed_by(*start_failure_);
+  audit::note(ports_.audit, ports_.log, std::move(audited));
+}
+
+audit::AuditEntry TaskRun::end_entry(const wire::TaskResult& result) const {
+  audit::AuditEntry audited(audit::AuditAction::task_ended, entry().spec.owner.text(), task_.text());
+  audited = std::move(audited).with("end", std::string(wire::state_of(result.end)));
+  if (const auto* exited = std::get_if<wire::Exited>(&result.end))
+    audited = std::move(audited).with("exit_code", std::to_string(exited->code));
+  if (const auto* signalled = std::get_if<wire::Signalled>(&result.end))
+    audited = std::move(audited).with("signal", std::to_string(signalled->signal));
+  if (const auto* failed = std::get_if<wire::Failed>(&result.end))
+    audited = std::move(audited).failed_by(Error(failed->code, failed->message));
+  audited = std::move(audited).with("stdout_bytes", std::to_string(result.out.bytes));
+  return std::move(audited).with("stderr_bytes", std::to_string(result.err.bytes));
 }
 
 void TaskRun::adopt(std::unique_ptr<sandbox::Process> process) {
@@ -364,10 +405,21 @@ Task<Result<void>> TaskRun::conclude() {
   co_return Result<void>();
 }
 
+// Just before the result, so that one sync makes both durable.
+Task<Result<void>> TaskRun::audit_end(audit::AuditEntry ended) {
+  for (;;) {
+    const auto written = ports_.audit.append(ended);
+    if (written || !is_lack_of_room(written.error())) co_return written;
+    co_await ports_.clock.sleep_for(look_for_room_every);
+  }
+}
+
 Task<Result<void>> TaskRun::append_result() {
   const StreamId stream = entry().spec.stream_id;
-  const wire::TaskResult result = make_result();
+  wire::TaskResult result = make_result();
+  result.receipt = ports_.receipts.write(entry(), result);
   has_failed_ = std::holds_alternative<wire::Failed>(result.end);
+  OUTHAUL_CO_CHECK(co_await audit_end(end_entry(result)));
   const Bytes payload = wire::serialise_task_result(result);
   for (;;) {
     auto written = output_.append_gap(ports_.clock.wall_now());

@@ -7,12 +7,14 @@
 #include <span>
 #include <vector>
 
+#include "audit/audit_log.h"
 #include "base/async_clock.h"
 #include "base/event.h"
 #include "base/log.h"
 #include "node/node_settings.h"
 #include "node/tasks/output_pace.h"
 #include "node/tasks/output_writer.h"
+#include "node/tasks/receipt_writer.h"
 #include "node/tasks/task_ledger.h"
 #include "sandbox/process_launcher.h"
 #include "wire/task_result.h"
@@ -28,6 +30,9 @@ struct RunPorts {
   TaskLedger& ledger;
   const Log& log;
   const NodeSettings& settings;
+  audit::AuditLog& audit;
+  const ReceiptWriter& receipts;
+  const NodeFacts& facts;
 };
 
 class TaskRun {
@@ -67,6 +72,9 @@ class TaskRun {
     stream::JournalPosition written = 0;
   };
 
+  void note_execution(const sandbox::ProcessSpec& spec);
+  void note_start();
+  audit::AuditEntry end_entry(const wire::TaskResult& result) const;
   const TaskEntry& entry() const { return *ports_.ledger.find(task_); }
   Task<Result<void>> follow();
   Task<Result<void>> take_output();
@@ -85,6 +93,7 @@ class TaskRun {
   std::optional<wire::Failed> failure_from_outside() const;
   wire::TaskEnd end_of_process() const;
   Task<Result<void>> conclude();
+  Task<Result<void>> audit_end(audit::AuditEntry ended);
   Task<Result<void>> append_result();
 
   const RunPorts& ports_;

@@ -6,6 +6,27 @@
 #include "node/tasks/last_word.h"
 
 namespace outhaul::node {
+namespace {
+
+std::string_view word_of(const wire::TaskAction& action) {
+  if (std::holds_alternative<wire::ArgvAction>(action)) return "argv";
+  return std::holds_alternative<wire::ShellAction>(action) ? "shell" : "echo";
+}
+
+audit::AuditEntry acceptance_of(const wire::TaskSpec& spec) {
+  audit::AuditEntry entry(audit::AuditAction::task_accepted, spec.owner.text(), spec.task_id.text());
+  entry = std::move(entry).with("action", std::string(word_of(spec.action)));
+  return std::move(entry).with("isolation", std::string(name_of(spec.isolation)));
+}
+
+audit::AuditEntry refusal_of(const wire::GateDecision& decision) {
+  // Without a record nothing that the envelope says is believed.
+  const auto subject = decision.record ? decision.record->task_id.text() : std::string();
+  audit::AuditEntry entry(audit::AuditAction::task_refused, "hub", subject);
+  return std::move(entry).refused_by(*decision.refusal);
+}
+
+}  // namespace
 
 TaskRunner::TaskRunner(Needs needs, StreamFollower& follower)
     : needs_(std::move(needs)),
@@ -72,7 +93,15 @@ void TaskRunner::take(transport::IncomingChannel incoming,
 
 Result<void> TaskRunner::record(const wire::GateDecision& decision, ByteView envelope) {
   auto& ports = needs_.ports;
-  if (!decision.record) return {};
+  if (!decision.record) {
+    // Whoever has a session may say this as often as they like; an answer to a duplicate is no refusal.
+    if (decision.refusal->code() != ErrorCode::task_replayed)
+      refusals_.note(ports.audit, ports.log, refusal_of(decision), ports.clock.now());
+    return {};
+  }
+  // The entry first: a crash between the two may leave one of what did not happen, never the other way round.
+  OUTHAUL_CHECK(
+      ports.audit.append(decision.admitted ? acceptance_of(*decision.admitted) : refusal_of(decision)));
   if (!decision.admitted) {
     OUTHAUL_CHECK(ports.ledger.append_refused(ports.journal, *decision.record));
     return {};
@@ -141,6 +170,8 @@ void TaskRunner::cancel(const v1::CancelTask& request) {
   const auto task = TaskId::parse(request.task_id());
   const auto run = task ? runs_.find(*task) : runs_.end();
   if (run == runs_.end()) return;
+  audit::note(needs_.ports.audit, needs_.ports.log,
+              audit::AuditEntry(audit::AuditAction::task_cancelled, "hub", task->text()));
   const auto* entry = needs_.ports.ledger.find(*task);
   const Duration grace = request.grace_ns() > 0 ? Duration(std::chrono::nanoseconds(request.grace_ns()))
                                                 : Duration(entry->spec.term_grace);

@@ -9,6 +9,7 @@
 #include <set>
 #include <span>
 
+#include "audit/refusal_budget.h"
 #include "base/random.h"
 #include "base/task_group.h"
 #include "node/tasks/task_run.h"
@@ -76,6 +77,7 @@ class TaskRunner {
   std::map<TaskId, std::unique_ptr<TaskRun>> runs_;
   std::set<TaskId> acknowledged_;  // the hub has the result; the run itself is not over
   std::uint64_t failed_tasks_ = 0;
+  audit::RefusalBudget refusals_;  // of envelopes that are not even a task of this node
   Event changed_;
   Event started_;
   TaskGroup group_;
