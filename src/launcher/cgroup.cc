@@ -155,9 +155,18 @@ bool CgroupPool::probe() {
   char* arguments[] = {name, span, nullptr};
   char* environment[] = {nullptr};
   const Descriptor null(::open("/dev/null", O_RDWR | O_CLOEXEC));
-  SpawnPlan plan{
-      "/",     arguments, environment, {null.number(), null.number(), null.number()}, cgroup.directory(), 0,
-      nullptr, 0,         {}};
+  const HeldFiles no_files;
+  SpawnPlan plan{"/",
+                 arguments,
+                 environment,
+                 {null.number(), null.number(), null.number()},
+                 cgroup.directory(),
+                 0,
+                 nullptr,
+                 0,
+                 {},
+                 &no_files,
+                 0};
   getrlimit(RLIMIT_NOFILE, &plan.open_files);
   const SpawnOutcome outcome = spawn_program(plan);
   if (outcome.process < 0) return false;

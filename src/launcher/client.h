@@ -2,10 +2,11 @@
 // take now is a task that stays dirty.
 #pragma once
 
+#include <sys/socket.h>
+
 #include <cstddef>
 
-#include "launcher/descriptor.h"
-#include "launcher/protocol.h"
+#include "launcher/held_files.h"
 
 namespace outhaul::launcher {
 
@@ -25,9 +26,14 @@ class Client {
   // The next packet, valid until the next call. Null when there is none now, and when the connection is
   // lost or broke the protocol: then it is closed.
   const PacketHeader* receive();
+  // What came with that packet, valid as long; none of it stands where a program gets its own.
+  const HeldFiles& files() const { return files_; }
 
  private:
+  void take_files(msghdr& message);
+
   Descriptor socket_;
+  HeldFiles files_;
   alignas(8) char packet_[max_packet_bytes + 1];  // one more: a packet that fills it is too large
 };
 

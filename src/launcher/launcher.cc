@@ -242,13 +242,14 @@ void Launcher::serve_task_packet(ManagedTask& task, const PacketHeader& packet) 
 void Launcher::spawn(const PacketHeader& packet) {
   const auto* request = as<SpawnRequest>(packet);
   static StringTable strings;
-  if (request == nullptr || !strings.parse(*request)) return client_.close();
+  if (request == nullptr || !strings.parse(*request) || !has_files(*request, client_.files()))
+    return client_.close();
   // A slot or a task that is known already: nothing is started.
   if (ManagedTask* present = tasks_.find(packet.slot)) return present->set_dirty(true);
   const bool is_known = tasks_.find_task(request->task_id) != nullptr;
   ManagedTask& task = tasks_.make(packet.slot, around_);
   if (is_known) return task.refuse(*request);
-  task.start(*request, strings.strings());
+  task.start(*request, strings.strings(), client_.files());
 }
 
 void Launcher::reap() {

@@ -35,7 +35,7 @@ ManagedTask::ManagedTask(std::uint32_t slot, Surroundings& surroundings)
   snapshot_.header = {PacketKind::snapshot, protocol_version, sizeof(TaskSnapshot), slot, 0};
 }
 
-void ManagedTask::start(const SpawnRequest& request, const SpawnStrings& strings) {
+void ManagedTask::start(const SpawnRequest& request, const SpawnStrings& strings, const HeldFiles& files) {
   memcpy(snapshot_.task_id, request.task_id, sizeof snapshot_.task_id);
   pipe_grace_ns_ = std::int64_t{request.pipe_grace_ms} * ns_per_ms;
   int child_ends[3] = {-1, -1, -1};
@@ -48,7 +48,9 @@ void ManagedTask::start(const SpawnRequest& request, const SpawnStrings& strings
            request.nice,
            request.limits,
            request.limit_count,
-           around_.open_files});
+           around_.open_files,
+           &files,
+           request.flags});
   } else {
     fail(SpawnStage::resources, errno);
   }

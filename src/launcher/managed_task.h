@@ -50,7 +50,7 @@ class ManagedTask {
   ManagedTask(std::uint32_t slot, Surroundings& surroundings);
 
   // The outcome is in the snapshot: running, starting or failed.
-  void start(const SpawnRequest& request, const SpawnStrings& strings);
+  void start(const SpawnRequest& request, const SpawnStrings& strings, const HeldFiles& files);
   // The task runs or ran already, in another slot: this one is `failed` with EEXIST.
   void refuse(const SpawnRequest& request);
 

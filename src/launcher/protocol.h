@@ -12,17 +12,18 @@
 
 namespace outhaul::launcher {
 
-inline constexpr std::uint16_t protocol_version = 1;
+inline constexpr std::uint16_t protocol_version = 2;
 inline constexpr std::uint32_t max_tasks = 1024;             // slots; known tasks at once, ended ones too
 inline constexpr std::size_t max_packet_bytes = 160 * 1024;  // below the kernel's default send buffer
 inline constexpr std::size_t max_stdin_bytes = 64 * 1024;    // of one StdinRequest
 inline constexpr std::size_t task_id_bytes = 40;             // with the NUL that ends it
 inline constexpr std::size_t max_limits = 8;
+inline constexpr std::uint32_t max_files = 8;  // descriptors that come with a spawn
 
 enum class PacketKind : std::uint16_t {
   // From the client.
   hello = 1,       // PacketHeader alone; the first packet of a connection
-  spawn = 2,       // SpawnRequest, then the strings
+  spawn = 2,       // SpawnRequest, then the strings; with descriptors (SCM_RIGHTS)
   signal = 3,      // SignalRequest
   end_tree = 4,    // EndRequest
   stdin_data = 5,  // StdinRequest, then the bytes
@@ -58,6 +59,12 @@ struct Limit {
 inline constexpr char marker_variable[] = "OUTHAUL_LAUNCHER";
 
 inline constexpr std::uint32_t spawn_with_stdin = 1;  // a pipe; without it standard input is at its end
+// The first descriptor is executed in place of the first argument, which stays the program's name.
+inline constexpr std::uint32_t spawn_executes_file = 2;
+// The last descriptor is the working directory; the program does not keep it. It has all others, from here
+// on.
+inline constexpr std::uint32_t spawn_in_held_directory = 4;
+inline constexpr int first_file_descriptor = 3;
 
 // Followed by `string_bytes` of NUL-ended strings: the working directory (absolute), argument_count
 // arguments (at least one), environment_count of NAME=value. A task that is known is never spawned
@@ -73,7 +80,7 @@ struct SpawnRequest {
   std::uint32_t argument_count;
   std::uint32_t environment_count;
   std::uint32_t string_bytes;
-  std::uint32_t reserved;
+  std::uint32_t file_count;  // 0..max_files
 };
 
 // To the program alone, not to its children.

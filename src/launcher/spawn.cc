@@ -58,6 +58,10 @@ void execute_in(const char* directory, std::size_t length, const SpawnPlan& plan
 
 // As execvp, but by the PATH of the program's own environment, and without its second try with sh.
 void execute(const SpawnPlan& plan) {
+  if ((plan.flags & spawn_executes_file) != 0) {
+    syscall(SYS_execveat, first_file_descriptor, "", plan.arguments, plan.environment, AT_EMPTY_PATH);
+    return;
+  }
   if (strchr(plan.arguments[0], '/') != nullptr) {
     execve(plan.arguments[0], plan.arguments, plan.environment);
     return;
@@ -84,6 +88,26 @@ void apply_limits(Child& child) {
   }
 }
 
+bool starts_in_held_directory(const SpawnPlan& plan) { return (plan.flags & spawn_in_held_directory) != 0; }
+
+void enter_directory(Child& child) {
+  const SpawnPlan& plan = child.plan;
+  const int result = starts_in_held_directory(plan) ? fchdir(plan.files->list[plan.files->count - 1].number())
+                                                    : chdir(plan.directory);
+  if (result != 0) give_up(child, SpawnStage::directory);
+}
+
+// All but the directory, from first_file_descriptor on, and nothing else.
+void give_files(Child& child) {
+  const SpawnPlan& plan = child.plan;
+  const std::uint32_t count = plan.files->count - (starts_in_held_directory(plan) ? 1U : 0U);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    if (dup2(plan.files->list[i].number(), first_file_descriptor + static_cast<int>(i)) < 0)
+      give_up(child, SpawnStage::resources);
+  }
+  syscall(SYS_close_range, static_cast<unsigned>(first_file_descriptor) + count, close_everything, 0U);
+}
+
 int run_child(void* argument) {
   Child& child = *static_cast<Child*>(argument);
   const SpawnPlan& plan = child.plan;
@@ -96,8 +120,8 @@ int run_child(void* argument) {
   for (int i = 0; i < 3; ++i) {
     if (dup2(plan.descriptors[i], i) < 0) give_up(child, SpawnStage::resources);
   }
-  syscall(SYS_close_range, 3U, close_everything, 0U);
-  if (chdir(plan.directory) != 0) give_up(child, SpawnStage::directory);
+  enter_directory(child);
+  give_files(child);
   umask(program_umask);
   apply_limits(child);
   signal(SIGPIPE, SIG_DFL);

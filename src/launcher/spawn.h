@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#include "launcher/held_files.h"
 #include "launcher/protocol.h"
 
 namespace outhaul::launcher {
@@ -20,7 +21,9 @@ struct SpawnPlan {
   int nice;
   const Limit* limits;
   std::uint32_t limit_count;
-  rlimit open_files;  // what we had before we raised our own
+  rlimit open_files;       // what we had before we raised our own
+  const HeldFiles* files;  // each above all that the program gets
+  std::uint32_t flags;     // of the SpawnRequest
 };
 
 struct SpawnOutcome {
@@ -30,7 +33,7 @@ struct SpawnOutcome {
 };
 
 // The program runs in a process group of its own with no new privileges, no signal blocked or ignored, no
-// descriptor but 0..2, and dies with the thread that called this.
+// descriptor but 0..2 and the files held for it, and dies with the thread that called this.
 SpawnOutcome spawn_program(const SpawnPlan& plan);
 
 }  // namespace outhaul::launcher

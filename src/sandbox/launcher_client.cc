@@ -161,7 +161,7 @@ Result<std::unique_ptr<Process>> LauncherClient::start(const ProcessSpec& spec) 
   OUTHAUL_TRY(packet, encode_spawn(spec, place));
   auto process = std::make_unique<LauncherProcess>(*this, group_.executor(), spec.task, *slot);
   slots_[*slot] = {process.get(), true, true};
-  socket_.send(std::move(packet));
+  socket_.send(std::move(packet.bytes), std::move(packet.files));
   return process;
 }
 

@@ -1,6 +1,7 @@
 // What only a real kernel shows: pipes held by grandchildren, trees that double-fork, dead launchers.
 #include "sandbox/launcher_client.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
@@ -91,6 +92,46 @@ class LauncherClientTest : public ::testing::TestWithParam<bool> {
   testing::ScratchDirectory scratch_;
   SystemClock clock_;
 };
+
+SharedDescriptor held(const std::filesystem::path& path, int flags) {
+  return std::make_shared<const Descriptor>(::open(path.c_str(), flags | O_CLOEXEC));
+}
+
+void write_script(const std::filesystem::path& path, const std::string& line) {
+  const auto fresh = path.string() + ".new";
+  std::ofstream(fresh) << "#!/bin/sh\n" << line << "\n";
+  std::filesystem::permissions(fresh, std::filesystem::perms::owner_all);
+  std::filesystem::rename(fresh, path);
+}
+
+// proves X25
+TEST_P(LauncherClientTest, WhenFilesAreHeld_ThenTheyRunAlthoughTheirPathsNameOthersByNow) {
+  const std::filesystem::path root = scratch_.file("held");
+  std::filesystem::create_directories(root / "work");
+  write_script(root / "program", R"(echo "held program $#"; /bin/sh "$1"; ls; ls /proc/self/fd | wc -l)");
+  write_script(root / "script", "echo held script");
+  std::ofstream(root / "work" / "held_directory");
+  ProcessSpec spec = shell("");
+  spec.argv = {root / "program", root / "script"};
+  spec.directory = root / "work";
+  spec.held = {.program = held(root / "program", O_RDONLY),
+               .directory = held(root / "work", O_PATH | O_DIRECTORY),
+               .arguments = {{1, held(root / "script", O_RDONLY)}}};
+  write_script(root / "program", "echo another program");
+  write_script(root / "script", "echo another script");
+  std::filesystem::rename(root / "work", root / "moved");
+  std::filesystem::create_directory(root / "work");
+
+  live([&](LauncherClient& client, auto&) -> Task<void> {
+    auto process = client.start(spec);
+    const auto out = co_await finish(**process);
+
+    // 0 to 2, the two that are held, and the directory that ls lists.
+    EXPECT_EQ(out, "held program 1\nheld script\nheld_directory\n6\n");
+    EXPECT_EQ((*process)->status().exit_code, 0);
+    (*process)->forget();
+  });
+}
 
 // proves X6
 TEST_P(LauncherClientTest, WhenAGrandchildHoldsThePipe_ThenTheExitCountsAndTheHolderIsNamedAndEnded) {

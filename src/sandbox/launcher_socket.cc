@@ -22,6 +22,20 @@ int take_descriptor(msghdr& message) {
   return descriptor;
 }
 
+// `control` has room for max_files.
+void attach_descriptors(msghdr& message, char* control, const std::vector<SharedDescriptor>& files) {
+  message.msg_control = control;
+  message.msg_controllen = CMSG_SPACE(sizeof(int) * files.size());
+  cmsghdr* header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(sizeof(int) * files.size());
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const int number = files[i]->number();
+    std::memcpy(CMSG_DATA(header) + i * sizeof number, &number, sizeof number);
+  }
+}
+
 }  // namespace
 
 LauncherSocket::LauncherSocket(const Executor& executor) : executor_(executor), queued_(executor) {}
@@ -38,17 +52,23 @@ void LauncherSocket::close() {
   queued_.reset();
 }
 
-void LauncherSocket::send(Bytes packet) {
+void LauncherSocket::send(Bytes bytes, std::vector<SharedDescriptor> files) {
   if (!socket_) return;
+  Outgoing packet{std::move(bytes), std::move(files)};
   if (queue_.empty() && try_send(packet)) return;
   queue_.push_back(std::move(packet));
   queued_.set();
 }
 
 // True also when the connection is lost: the receiver finds out, and nobody waits for the packet.
-bool LauncherSocket::try_send(const Bytes& packet) {
-  const auto sent =
-      ::send(socket_->native_handle(), packet.data(), packet.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+bool LauncherSocket::try_send(const Outgoing& packet) {
+  iovec part{const_cast<char*>(packet.bytes.data()), packet.bytes.size()};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * launcher::max_files)] = {};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  if (!packet.files.empty()) attach_descriptors(message, control, packet.files);
+  const auto sent = ::sendmsg(socket_->native_handle(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
   return sent >= 0 || (errno != EAGAIN && errno != ENOBUFS);
 }
 

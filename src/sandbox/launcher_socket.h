@@ -4,11 +4,13 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <deque>
 #include <optional>
+#include <vector>
 
 #include "base/bytes.h"
 #include "base/event.h"
 #include "base/task.h"
 #include "launcher/protocol.h"
+#include "sandbox/process_launcher.h"
 
 namespace outhaul::sandbox {
 
@@ -31,20 +33,24 @@ class LauncherSocket {
   bool is_open() const { return socket_.has_value(); }
 
   // Queued behind what the kernel does not take now. Without a connection nothing happens.
-  void send(Bytes packet);
+  void send(Bytes packet, std::vector<SharedDescriptor> files = {});
   // The next packet; empty when the connection is lost or carries what is no packet.
   Task<std::optional<LauncherPacket>> receive();
   // Sends what is queued, for ever; run beside receive().
   Task<void> flush();
 
  private:
-  bool try_send(const Bytes& packet);
+  struct Outgoing {
+    Bytes bytes;
+    std::vector<SharedDescriptor> files;
+  };
+  bool try_send(const Outgoing& packet);
   // Empty optional: nothing now.
   std::optional<LauncherPacket> try_receive();
 
   Executor executor_;
   std::optional<asio::posix::stream_descriptor> socket_;
-  std::deque<Bytes> queue_;
+  std::deque<Outgoing> queue_;
   Event queued_;
   bool is_lost_ = false;
 };

@@ -16,6 +16,7 @@
 #include "base/event.h"
 #include "base/ids.h"
 #include "base/task.h"
+#include "launcher/descriptor.h"
 
 namespace outhaul::sandbox {
 
@@ -25,6 +26,20 @@ struct ProcessLimits {
   std::uint64_t core_bytes = 0;  // here 0 means: no core file
 };
 
+using launcher::Descriptor;
+using SharedDescriptor = std::shared_ptr<const Descriptor>;
+
+// What runs as it was held, whatever its path names by now. Each may be null.
+struct HeldFiles {
+  struct Argument {
+    std::size_t index;  // of argv; the program reads /dev/fd/N there
+    SharedDescriptor file;
+  };
+  SharedDescriptor program;  // executed in place of argv[0], which stays its name
+  SharedDescriptor directory;
+  std::vector<Argument> arguments;  // at most max_held_arguments
+};
+
 struct ProcessSpec {
   TaskId task;                           // started at most once per launcher, whoever asks
   std::vector<std::string> argv;         // 1..; argv[0] without a slash is looked up in PATH of `environment`
@@ -32,6 +47,7 @@ struct ProcessSpec {
   std::string directory;                 // absolute
   bool has_stdin = false;                // false: standard input is at its end at once
   ProcessLimits limits;
+  HeldFiles held;
   Duration pipe_grace = std::chrono::seconds(2);  // from the exit to the end of who still holds a pipe
 };
 
@@ -125,6 +141,7 @@ class ProcessLauncher {
 
   static constexpr std::size_t max_processes = 1024;
   static constexpr std::size_t max_spec_bytes = 128 * 1024;
+  static constexpr std::size_t max_held_arguments = 4;
 };
 
 }  // namespace outhaul::sandbox

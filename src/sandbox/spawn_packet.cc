@@ -25,7 +25,9 @@ launcher::SpawnRequest make_request(const ProcessSpec& spec, const SpawnPlace& p
   launcher::SpawnRequest request{};
   request.header = {launcher::PacketKind::spawn, launcher::protocol_version, 0, place.slot, 0};
   spec.task.text().copy(request.task_id, launcher::task_id_bytes - 1);
-  request.flags = spec.has_stdin ? launcher::spawn_with_stdin : 0;
+  request.flags = (spec.has_stdin ? launcher::spawn_with_stdin : 0) |
+                  (spec.held.program ? launcher::spawn_executes_file : 0) |
+                  (spec.held.directory ? launcher::spawn_in_held_directory : 0);
   request.nice = place.nice;
   request.pipe_grace_ms = static_cast<std::uint32_t>(
       std::chrono::duration_cast<std::chrono::milliseconds>(spec.pipe_grace).count());
@@ -37,16 +39,36 @@ launcher::SpawnRequest make_request(const ProcessSpec& spec, const SpawnPlace& p
   return request;
 }
 
+// In the order in which the launcher takes them.
+std::vector<SharedDescriptor> files_of(const HeldFiles& held) {
+  std::vector<SharedDescriptor> files;
+  if (held.program) files.push_back(held.program);
+  for (const auto& argument : held.arguments) files.push_back(argument.file);
+  if (held.directory) files.push_back(held.directory);
+  return files;
+}
+
+// The arguments, with the numbers that held ones will have in the program.
+std::vector<std::string> with_held(const ProcessSpec& spec) {
+  auto argv = spec.argv;
+  int number = launcher::first_file_descriptor + (spec.held.program ? 1 : 0);
+  for (const auto& argument : spec.held.arguments)
+    argv.at(argument.index) = "/dev/fd/" + std::to_string(number++);
+  return argv;
+}
+
 }  // namespace
 
-Result<Bytes> encode_spawn(const ProcessSpec& spec, const SpawnPlace& place) {
+Result<SpawnPacket> encode_spawn(const ProcessSpec& spec, const SpawnPlace& place) {
   if (spec.argv.empty()) return fail(ErrorCode::invalid, "spawn: no argument");
+  if (spec.held.arguments.size() > ProcessLauncher::max_held_arguments)
+    return fail(ErrorCode::invalid, "spawn: too many arguments are held");
   if (!spec.directory.starts_with('/'))
     return fail(ErrorCode::invalid, "spawn: the directory is not absolute");
   launcher::SpawnRequest request = make_request(spec, place);
   Bytes strings;
   OUTHAUL_CHECK(append_string(strings, spec.directory));
-  for (const auto& argument : spec.argv) OUTHAUL_CHECK(append_string(strings, argument));
+  for (const auto& argument : with_held(spec)) OUTHAUL_CHECK(append_string(strings, argument));
   for (const auto& variable : spec.environment) OUTHAUL_CHECK(append_string(strings, variable));
   if (!place.marker.empty()) OUTHAUL_CHECK(append_string(strings, place.marker));
   if (strings.size() > ProcessLauncher::max_spec_bytes) {
@@ -55,8 +77,11 @@ Result<Bytes> encode_spawn(const ProcessSpec& spec, const SpawnPlace& place) {
   }
   request.string_bytes = static_cast<std::uint32_t>(strings.size());
   request.header.bytes = static_cast<std::uint32_t>(sizeof request + strings.size());
-  Bytes packet(reinterpret_cast<const char*>(&request), sizeof request);
-  return packet.append(strings);
+  SpawnPacket packet{Bytes(), files_of(spec.held)};
+  request.file_count = static_cast<std::uint32_t>(packet.files.size());
+  packet.bytes.assign(reinterpret_cast<const char*>(&request), sizeof request);
+  packet.bytes.append(strings);
+  return packet;
 }
 
 }  // namespace outhaul::sandbox

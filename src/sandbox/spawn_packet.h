@@ -12,7 +12,13 @@ struct SpawnPlace {
   std::string marker;  // NAME=value added to the environment; empty: none
 };
 
-// errors  invalid: no argument, a relative directory, a NUL inside a string. too_large: over max_spec_bytes
-Result<Bytes> encode_spawn(const ProcessSpec& spec, const SpawnPlace& place);
+struct SpawnPacket {
+  Bytes bytes;
+  std::vector<SharedDescriptor> files;  // that travel with it
+};
+
+// errors  invalid: no argument, a relative directory, a NUL inside a string, too many held arguments.
+//         too_large: over max_spec_bytes
+Result<SpawnPacket> encode_spawn(const ProcessSpec& spec, const SpawnPlace& place);
 
 }  // namespace outhaul::sandbox
