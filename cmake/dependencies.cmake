@@ -19,6 +19,7 @@ outhaul_static_library(protobuf protobuf-lite)
 outhaul_static_library(sodium sodium)
 outhaul_static_library(sqlite sqlite3)
 outhaul_static_library(yaml yaml-cpp)
+outhaul_static_library(re2 re2)
 outhaul_static_library(gtest gtest)
 
 # The allocator of the hub and the node: what must become position independent, and how it is set up. Sanitizers

@@ -1,5 +1,6 @@
-// ConfigReader: strict reading of one YAML configuration file. Getters never fail on the spot: they note the
-// fault and give the default; finish() then names every fault at once, each with file, line and key.
+// ConfigReader: strict reading of one YAML configuration file, or of one map inside it. Getters never fail on
+// the spot: they note the fault and give the default; finish() of the file then names every fault at once,
+// each with file, line and key.
 //
 //   OUTHAUL_TRY(reader, ConfigReader::parse(text, "hub.yaml"));
 //   reader.require_version(1);
@@ -10,6 +11,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -41,11 +43,14 @@ class ConfigReader {
   ConfigReader& operator=(ConfigReader&&) noexcept;
   ~ConfigReader();
 
+  bool has(std::string_view key) const;
+  int line() const;  // of this map, from 1
   // The key `version` must hold this number.
   void require_version(int version);
   // Each leaves `into` as it is when the key is absent or its value is a fault. A `rule` gives what is wrong
   // with a text, or an empty string.
   using Rule = std::function<std::string(const std::string&)>;
+  std::optional<std::string> find_text(std::string_view key, const Rule& rule);  // empty as well
   void read_text(std::string_view key, std::string& into, const Rule& rule);
   void read_texts(std::string_view key, std::vector<std::string>& into, const Rule& rule);
   void read_duration(std::string_view key, std::chrono::nanoseconds& into, DurationRange range);
@@ -53,13 +58,22 @@ class ConfigReader {
   // A number of MiB, as bytes.
   void read_mib(std::string_view key, std::uint64_t& bytes, std::size_t least);
 
+  void read_flag(std::string_view key, bool& into);
+  // A list of maps, each read like a file; empty when the key is absent or its value is a fault.
+  std::vector<ConfigReader> read_maps(std::string_view key, std::size_t most);
+
   // A fault that concerns several keys; the line is that of `key` when it is there.
   void refuse(std::string_view key, std::string_view why);
+  // A fault of the whole map.
+  void refuse_map(std::string_view why);
+  // Of an inner map: keys that nobody read are faults.
+  void end_map();
   // `config_invalid` with one detail `fault` for each, in the order of lines; keys that nobody read are
   // faults.
   Result<void> finish(std::span<const RemovedKey> removed);
 
  private:
+  struct Faults;
   struct State;
   explicit ConfigReader(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;

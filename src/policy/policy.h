@@ -59,8 +59,6 @@ struct Policy {
   bool restricts_programs() const;
 };
 
-inline constexpr std::size_t max_policy_bytes = 256 * 1024;
-
 // Reads policy.yaml. Fails with config_invalid, one detail `fault` for each, with file, line and key. Values
 // are never repeated.
 Result<Policy> parse_policy(std::string_view text, const std::string& file_name);

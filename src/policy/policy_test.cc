@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <string>
 
+#include "config/config_reader.h"
+
 namespace outhaul::policy {
 namespace {
 
@@ -110,7 +112,7 @@ TEST(ParsePolicy, WhenTheFileIsHostile_ThenItIsRefused) {
       {"path that leads out", head + "executables: [{path: /bin/ls, arguments: [{path: a/../..}]}]"},
       {"flag that is no flag",
        head + "executables: [{path: /bin/ls, arguments: [{literal: a, repeat: yes}]}]"},
-      {"too large", head + std::string(max_policy_bytes, '#')},
+      {"too large", head + std::string(config::ConfigReader::max_bytes, '#')},
   };
   for (const auto& [reason, text] : rows) {
     SCOPED_TRACE(reason);

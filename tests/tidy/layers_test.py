@@ -13,7 +13,8 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]', re.M)
 # has not, and is everybody's.
 LIBRARIES = {
     "boost/beast": "beast", "boost/json": "json", "boost/asio": "asio", "openssl/": "openssl", "google/": "protobuf",
-    "sodium": "sodium", "sqlite3": "sqlite", "yaml-cpp/": "yaml", "CLI/": "cli11", "gtest/": "gtest", "gmock/": "gtest",
+    "sodium": "sodium", "sqlite3": "sqlite", "yaml-cpp/": "yaml", "re2/": "re2", "CLI/": "cli11", "gtest/": "gtest",
+    "gmock/": "gtest",
 }
 REFUSED_NAMES = {"util", "utils", "common", "misc", "helper", "helpers"}
 
