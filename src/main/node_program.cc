@@ -11,15 +11,17 @@
 #include "base/remedy.h"
 #include "base/system_clock.h"
 #include "base/task_group.h"
-#include "config/config_reader.h"
-#include "crypto/data_files.h"
 #include "crypto/secret_source.h"
 #include "crypto/system_random.h"
 #include "main/executed_files.h"
 #include "main/exit_status.h"
 #include "main/fault_report.h"
+#include "main/file_thread.h"
 #include "main/log_sinks.h"
 #include "main/node_facts.h"
+#include "main/owner_files.h"
+#include "main/owner_socket.h"
+#include "main/run_on_loop.h"
 #include "main/service_manager.h"
 #include "main/stop_signals.h"
 #include "main/stream_directory.h"
@@ -27,35 +29,20 @@
 #include "node/enrolment/enrol.h"
 #include "node/enrolment/https_renewal.h"
 #include "node/node.h"
-#include "node/node_config.h"
+#include "node/owner/lock_file.h"
+#include "node/owner/machine_files.h"
+#include "node/owner/owner_requests.h"
 #include "sandbox/launcher_client.h"
 #include "stream/file_disk.h"
 
 namespace outhaul {
 namespace {
 
-constexpr std::string_view config_name = "node.yaml";
-constexpr std::string_view standard_config = "/etc/outhaul/node.yaml";
-
 Result<void> make_directory(const std::filesystem::path& path) {
   std::error_code fault;
   std::filesystem::create_directories(path, fault);
   if (fault) return fail(ErrorCode::unavailable, path.string() + ": " + fault.message());
   return {};
-}
-
-std::string find_config(const NodeOptions& options, const crypto::DataDirectory& data) {
-  if (!options.config_file.empty()) return options.config_file;
-  const auto own = data.file(config_name);
-  if (std::filesystem::exists(own)) return own.string();
-  return std::filesystem::exists(standard_config) ? std::string(standard_config) : std::string();
-}
-
-Result<node::NodeConfig> load_config(const NodeOptions& options, const crypto::DataDirectory& data) {
-  const std::string path = find_config(options, data);
-  if (path.empty()) return node::NodeConfig();
-  OUTHAUL_TRY(text, crypto::read_trusted_file(path, config::ConfigReader::max_bytes));
-  return node::parse_node_config(text, path);
 }
 
 // Beside this program: a node and its launcher are of one build.
@@ -78,21 +65,28 @@ class NodeProcess {
   // Runs until a stop signal and its drain. An Error is why it cannot start or go on.
   Result<void> run();
   bool has_disk_failed() const { return has_disk_failed_; }
+  // Instead of run(): one request of the owner, and nothing starts.
+  Result<Bytes> serve_owner(Bytes request);
 
  private:
   NodeProcess(const NodeOptions& options, crypto::DataDirectory data, node::Identity identity)
-      : options_(options), data_(std::move(data)), identity_(std::move(identity)) {}
+      : options_(options), data_(std::move(data)), identity_(std::move(identity)), lock_(data_.path()) {}
 
   Result<void> prepare();
   Result<void> make_dialer();
   void make_node();
   void note_launcher(bool answers) const;
   Task<void> live();
+  Task<Result<Bytes>> serve_owner_once(Bytes request);
+  void say_what_is_allowed() const;
   Task<void> watch_signals();
+  Task<void> hear_owner(OwnerSocket& owner);
 
   NodeOptions options_;
   crypto::DataDirectory data_;
   node::Identity identity_;
+  node::LockFile lock_;
+  node::MachineFiles files_;
   node::NodeConfig config_;
   SystemClock clock_;
   crypto::SystemRandom random_;
@@ -105,6 +99,7 @@ class NodeProcess {
   std::optional<stream::FileDisk> disk_;
   std::optional<sandbox::LauncherClient> launcher_;
   ExecutedFiles executed_files_;
+  std::optional<FileThread> file_thread_;
   std::optional<node::Node> node_;
   Result<void> outcome_;
   bool has_disk_failed_ = false;
@@ -133,14 +128,11 @@ Result<std::unique_ptr<NodeProcess>> NodeProcess::make(const NodeOptions& option
 }
 
 Result<void> NodeProcess::prepare() {
-  OUTHAUL_TRY(config, load_config(options_, data_));
-  config_ = std::move(config);
-  auto& settings = config_.settings;
-  if (settings.workspace.empty()) settings.workspace = data_.file("workspace").string();
-  settings.workspace = std::filesystem::absolute(settings.workspace).string();
-  OUTHAUL_CHECK(make_directory(settings.workspace));
+  OUTHAUL_TRY(files, load_owner_files(data_.path(), options_.config_file));
+  config_ = std::move(files.config);
+  OUTHAUL_CHECK(make_directory(config_.settings.workspace));
   OUTHAUL_CHECK(require_stream_directory(data_.file("streams")));
-  settings.journal_must_exist = true;
+  config_.settings.journal_must_exist = true;
   OUTHAUL_CHECK(make_dialer());
   make_node();
   return {};
@@ -168,8 +160,16 @@ void NodeProcess::make_node() {
       sandbox::LauncherSettings{.directory = data_.path(),
                                 .program = launcher_program(),
                                 .on_answering = [this](bool answers) { note_launcher(answers); }});
-  const node::NodePorts ports{io_.get_executor(), clock_,     random_, *disk_,
-                              *dialer_,           *launcher_, log_,    &*renewal_};
+  file_thread_.emplace(io_.get_executor());
+  const node::NodePorts ports{io_.get_executor(),
+                              clock_,
+                              random_,
+                              *disk_,
+                              *dialer_,
+                              *launcher_,
+                              log_,
+                              &*renewal_,
+                              {&lock_, &files_, &*file_thread_}};
   node::NodeSelf self{identity_.enrolment().node, identity_.enrolment().deployment, &identity_,
                       identity_.hub_keys()};
   auto facts = read_node_facts();
@@ -194,15 +194,31 @@ Result<void> NodeProcess::run() {
   return std::move(outcome_);
 }
 
+Result<Bytes> NodeProcess::serve_owner(Bytes request) {
+  auto answer = run_on_loop(io_, serve_owner_once(std::move(request)));
+  node_.reset();
+  return answer;
+}
+
+Task<Result<Bytes>> NodeProcess::serve_owner_once(Bytes request) {
+  const auto opened = co_await node_->open();
+  Bytes answer;
+  if (opened) answer = co_await node::serve_owner_request(*node_, std::move(request));
+  co_await node_->join();
+  if (!opened) co_return std::unexpected(opened.error());
+  co_return answer;
+}
+
 Task<void> NodeProcess::live() {
   if (identity_.damage()) {
     log_.failure("the renewed certificate is damaged; going on with the enrolled one", *identity_.damage());
   }
-  if (config_.settings.isolation.empty()) {
-    log_.warn("no task can run here: node.yaml allows no isolation level",
-              {{"remedy", "write `isolation: [trusted]` to run tasks without a sandbox"}});
-  }
+  say_what_is_allowed();
+  OwnerSocket owner(io_.get_executor(), clock_, data_.path(),
+                    [this](Bytes request) { return node::serve_owner_request(*node_, std::move(request)); });
   TaskGroup watching(io_.get_executor());
+  // Before anything can start: an owner who locks now is heard.
+  watching.spawn([this, &owner] { return hear_owner(owner); });
   outcome_ = co_await node_->start();
   if (outcome_) {
     watching.spawn([this] { return watch_signals(); });
@@ -213,9 +229,27 @@ Task<void> NodeProcess::live() {
   }
   watching.cancel();
   co_await watching.join();
+  co_await owner.close();
   co_await node_->join();
   node_.reset();
   co_await launcher_->close();
+}
+
+void NodeProcess::say_what_is_allowed() const {
+  if (config_.settings.isolation.empty()) {
+    log_.warn("no task can run here: node.yaml allows no isolation level",
+              {{"remedy", "write `isolation: [trusted]` to run tasks without a sandbox"}});
+  }
+  if (const auto& policy = config_.settings.policy) {
+    log_.info("a policy holds", {{"mode", policy::name_of(policy->mode)}});
+  } else {
+    log_.info("no policy.yaml: everything runs that `isolation` allows, and nobody is asked");
+  }
+}
+
+Task<void> NodeProcess::hear_owner(OwnerSocket& owner) {
+  const auto served = co_await owner.serve();
+  if (!served) log_.failure("the owner is not heard", served.error());
 }
 
 Task<void> NodeProcess::watch_signals() {
@@ -266,6 +300,11 @@ int run_node(const NodeOptions& options) {
   if (ended) return 0;
   const int status = report_fault("outhaul-node", ended.error());
   return (*process)->has_disk_failed() ? disk_failed_status : status;
+}
+
+Result<Bytes> ask_stopped_node(const NodeOptions& options, Bytes request) {
+  OUTHAUL_TRY(process, NodeProcess::make(options));
+  return process->serve_owner(std::move(request));
 }
 
 }  // namespace outhaul

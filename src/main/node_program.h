@@ -3,6 +3,9 @@
 
 #include <string>
 
+#include "base/bytes.h"
+#include "base/error.h"
+
 namespace outhaul {
 
 struct NodeOptions {
@@ -18,5 +21,9 @@ struct NodeOptions {
 
 int enrol_node(const NodeOptions& options);
 int run_node(const NodeOptions& options);
+// What the owner asks of a node that does not run (node/owner/owner_requests.h): its journal is read, the
+// answer is durable in it, and nothing starts.
+//   errors  data_locked: a node runs. Those of Node::open and of what the node needs to start
+Result<Bytes> ask_stopped_node(const NodeOptions& options, Bytes request);
 
 }  // namespace outhaul

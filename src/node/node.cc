@@ -4,10 +4,12 @@
 
 #include "audit/head_exchange.h"
 #include "base/event.h"
+#include "base/planted_fault.h"
 #include "base/task_group.h"
 #include "base/within.h"
 #include "node/enrolment/renewal_keeper.h"
 #include "node/link/link.h"
+#include "node/owner/owner_lock.h"
 #include "node/tasks/last_word.h"
 #include "node/tasks/node_rules.h"
 #include "node/tasks/task_runner.h"
@@ -43,6 +45,8 @@ struct Node::Parts final : StreamFollower {
   void fill_manifest(v1::Manifest& manifest) const;
   v1::Load make_load() const;
   void fail(Error error);
+  void read_lock();
+  Task<Result<void>> make_durable(Result<stream::JournalPosition> appended);
   Task<void> keep_attached();
   // True when nothing runs and the hub has everything, before `deadline`.
   Task<bool> deliver_all(TimePoint deadline);
@@ -62,10 +66,15 @@ struct Node::Parts final : StreamFollower {
   InstanceId instance;
   bool is_draining = false;  // our own end
   bool hub_wants_drain = false;
+  bool is_locked = false;
   std::optional<Error> fatal;
   Event ended;       // fatal, or drained
   Event link_ended;  // it said goodbye
+  Event program_started;
   stream::StreamStore streams;
+  OwnerPolicy policy;
+  ConsentBook book;
+  ConsentDesk consent;
   NodeRules rules;
   wire::TaskGate gate;
   TaskLedger ledger;
@@ -90,12 +99,15 @@ Node::Parts::Parts(const NodePorts& given, NodeSelf given_self, NodeSettings giv
       instance(InstanceId::make(ports.clock.wall_now(), ports.random)),
       ended(ports.executor),
       link_ended(ports.executor),
+      program_started(ports.executor),
       streams(ports.executor, ports.disk, store_config_of(settings)),
-      rules(settings, ports.disk, streams,
-            [this] {
-              return NodeRules::Load{runner ? runner->running() : 0, is_draining || hub_wants_drain,
-                                     !ports.launcher.is_answering()};
-            }),
+      policy(settings, ports.owner.files, ports.owner.file_work),
+      consent(ports.executor, ports.clock, book, policy, ports.log),
+      rules({settings, ports.disk, streams, policy, consent, ports.log,
+             [this] {
+               return NodeRules::Load{runner ? runner->running() : 0, is_draining || hub_wants_drain,
+                                      !ports.launcher.is_answering(), is_locked};
+             }}),
       gate({self.node, self.deployment}, rules,
            [this](const TaskId& task) { return runner ? runner->state_of(task) : std::nullopt; }),
       ledger(gate),
@@ -124,7 +136,7 @@ audit::DurableLog::Config Node::Parts::audit_config() const {
 }
 
 Task<Result<void>> Node::Parts::open_journal() {
-  std::vector<stream::JournalOwner*> owners = {&streams, &ledger, &audit, &witnesses};
+  std::vector<stream::JournalOwner*> owners = {&streams, &ledger, &book, &audit, &witnesses};
   stream::JournalConfig config;
   config.must_exist = settings.journal_must_exist;
   auto opened = co_await stream::Journal::open(ports.disk, std::move(owners), config);
@@ -147,24 +159,38 @@ Task<Result<void>> Node::Parts::open_journal() {
     ports.log.warn("a segment that the journal does not name was set aside",
                    {{"file", file.name}, {"bytes", file.size}});
   }
-  const auto noted = with_reserve(streams, [this] { return ledger.append_start(*journal); });
-  // A full disk is no reason to stay away from the hub: only a crash is not counted.
-  if (!noted && noted.error().code() != ErrorCode::disk_full) co_return std::unexpected(noted.error());
+  consent.bind(*journal);
   heads.bind(*journal);
   co_return co_await audit.open(*journal);
 }
 
 Task<Result<void>> Node::Parts::adopt_tasks() {
+  const auto noted = with_reserve(streams, [this] { return ledger.append_start(*journal); });
+  // A full disk is no reason to stay away from the hub: only a crash is not counted.
+  if (!noted && noted.error().code() != ErrorCode::disk_full) co_return std::unexpected(noted.error());
   audit_start();
   group.spawn([this] { return watch_audit(); });
   OUTHAUL_CO_TRY(processes, co_await ports.launcher.attach());
-  const RunPorts run_ports{ports.executor, ports.clock, *journal, streams,  ledger,
-                           ports.log,      settings,    audit,    receipts, facts};
-  TaskRunner::Needs needs{run_ports, ports.random, gate, ports.launcher,
-                          [this](Error error) { fail(std::move(error)); }};
+  const RunPorts run_ports{.executor = ports.executor,
+                           .clock = ports.clock,
+                           .journal = *journal,
+                           .streams = streams,
+                           .ledger = ledger,
+                           .log = ports.log,
+                           .settings = settings,
+                           .audit = audit,
+                           .receipts = receipts,
+                           .facts = facts,
+                           .consent = consent,
+                           .launcher = ports.launcher,
+                           .is_locked = [this] { return is_locked; },
+                           .started = program_started};
+  TaskRunner::Needs needs{run_ports, ports.random, gate, [this](Error error) { fail(std::move(error)); }};
+  if (!OUTHAUL_FAULT("lock_forgotten")) read_lock();
   runner = std::make_unique<TaskRunner>(std::move(needs), *this);
   link = std::make_unique<Link>(make_link_ports(), self.node.text());
   runner->recover(std::move(processes));
+  if (is_locked) runner->lock();
   if (fatal) co_return std::unexpected(*fatal);
   co_return Result<void>();
 }
@@ -184,7 +210,9 @@ Link::Ports Node::Parts::make_link_ports() {
                              audit,
                              heads,
                              hub_head_keys,
-                             audit::hub_log_name(self.deployment)};
+                             audit::hub_log_name(self.deployment),
+                             consent,
+                             settings.hub_may_answer};
   return {std::move(session),
           ports.dialer,
           ports.random,
@@ -202,6 +230,7 @@ v1::Hello Node::Parts::make_hello() const {
   hello.set_instance_id(instance.text());
   hello.set_slots(settings.slots);
   hello.set_running(runner->running());
+  hello.set_locked(is_locked);
   fill_manifest(*hello.mutable_manifest());
   hello.set_audit_head(heads.own_head());
   for (const auto& task : runner->live_tasks()) hello.add_live_tasks(task.text());
@@ -237,6 +266,7 @@ v1::Load Node::Parts::make_load() const {
   const auto free_bytes = ports.disk.free_bytes();
   if (free_bytes) load.set_disk_free_bytes(*free_bytes);
   load.set_draining(is_draining || hub_wants_drain || !ports.launcher.is_answering());
+  load.set_locked(is_locked);
   load.set_failed_tasks(runner->failed_tasks());
   load.set_crashes(ledger.crashes());
   return load;
@@ -246,6 +276,21 @@ void Node::Parts::fail(Error error) {
   if (fatal) return;
   fatal = std::move(error);
   ended.set();
+}
+
+// What cannot be read locks: it was put there to stop this node.
+void Node::Parts::read_lock() {
+  if (ports.owner.lock == nullptr) return;
+  const auto notice = ports.owner.lock->load();
+  if (!notice) ports.log.failure("the owner's lock cannot be read; the node is locked", notice.error());
+  const bool was_locked = std::exchange(is_locked, !notice || notice->has_value());
+  if (is_locked == was_locked) return;
+  ports.log.info(is_locked ? "locked by the node's owner" : "unlocked by the node's owner");
+}
+
+Task<Result<void>> Node::Parts::make_durable(Result<stream::JournalPosition> appended) {
+  if (!appended) co_return std::unexpected(std::move(appended).error());
+  co_return co_await journal->durable(*appended);
 }
 
 Task<void> Node::Parts::keep_attached() {
@@ -293,6 +338,8 @@ Node::Node(const NodePorts& ports, NodeSelf self, NodeSettings settings, NodeFac
 
 Node::~Node() = default;
 
+Task<Result<void>> Node::open() { return parts_->open_journal(); }
+
 Task<Result<void>> Node::start() {
   OUTHAUL_CO_CHECK(co_await parts_->open_journal());
   OUTHAUL_CO_CHECK(co_await parts_->adopt_tasks());
@@ -332,6 +379,34 @@ Task<void> Node::join() {
   co_await parts.audit.close();
   co_await parts.streams.close();
 }
+
+void Node::note_lock() {
+  parts_->read_lock();
+  if (parts_->is_locked && parts_->runner) parts_->runner->lock();
+}
+
+const wire::TaskSpec* Node::find_task(const TaskId& task) const {
+  const auto* entry = parts_->ledger.find(task);
+  return entry == nullptr ? nullptr : &entry->spec;
+}
+
+const ConsentBook& Node::consents() const { return parts_->book; }
+
+Task<Result<void>> Node::answer(TaskId task, Answer answer, std::string by) {
+  auto& parts = *parts_;
+  if (!parts.journal) co_return fail(ErrorCode::unavailable, "the node is starting");
+  OUTHAUL_CO_CHECK(co_await parts.make_durable(parts.consent.answer(task, answer, by)));
+  if (parts.runner) parts.runner->note_answer(task);
+  co_return Result<void>();
+}
+
+Task<Result<void>> Node::forget_answers() {
+  auto& parts = *parts_;
+  if (!parts.journal) co_return fail(ErrorCode::unavailable, "the node is starting");
+  co_return co_await parts.make_durable(parts.consent.forget());
+}
+
+bool Node::is_locked() const { return parts_->is_locked; }
 
 bool Node::is_attached() const { return parts_->link && parts_->link->is_attached(); }
 

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "base/task.h"
+#include "node/consent/consent_book.h"
 #include "node/node_settings.h"
 #include "stream/disk.h"
 
@@ -23,6 +24,16 @@ namespace outhaul::node {
 
 class CarrierDialer;
 class CertificateRenewal;
+class FileWork;
+class OwnerLock;
+class TaskFiles;
+
+// What the machine's owner decides by, beside node.yaml. All outlive the node; null: there is none.
+struct OwnerPorts {
+  const OwnerLock* lock = nullptr;
+  const TaskFiles* files = nullptr;  // without it no policy is applied
+  FileWork* file_work = nullptr;     // null: files are read on the spot
+};
 
 // What the node needs of the world. All outlive the node.
 struct NodePorts {
@@ -34,6 +45,7 @@ struct NodePorts {
   sandbox::ProcessLauncher& launcher;
   const Log& log;
   CertificateRenewal* renewal = nullptr;  // null: the certificates are somebody else's business
+  OwnerPorts owner = {};
 };
 
 // What becomes of the programs that still run when the drain's limit is over.
@@ -49,6 +61,10 @@ class Node {
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
 
+  // Reads the journal: from here on questions are listed and answers taken; nothing starts. Instead of
+  // start(), not before it.
+  //   errors  those of Journal::open
+  Task<Result<void>> open();
   // Reads the journal, finds the launcher, adopts what runs, marks what was lost. Needs no hub.
   //   errors  those of Journal::open and ProcessLauncher::attach
   Task<Result<void>> start();
@@ -61,9 +77,22 @@ class Node {
   // Ends every coroutine of the node.
   Task<void> join();
 
+  // The owner's lock may have changed: when it holds, everything that runs is ended at once and nothing
+  // starts.
+  void note_lock();
+  // Null when the node does not know the task (any more). Valid until the next suspension.
+  const wire::TaskSpec* find_task(const TaskId& task) const;
+  // Answers are durable when answer() completes; errors as ConsentDesk::answer, and unavailable before
+  // open() or start() is done.
+  const ConsentBook& consents() const;
+  Task<Result<void>> answer(TaskId task, Answer answer, std::string by);
+  // Takes back every yes for the session and every standing no.
+  Task<Result<void>> forget_answers();
+
   // For tests and the ready signal.
   bool is_attached() const;  // a session is welcomed
   std::uint32_t running() const;
+  bool is_locked() const;
 
  private:
   struct Parts;

@@ -70,6 +70,8 @@ Result<NodeConfig> parse_node_config(std::string_view text, std::string file_nam
   reader.require_version(1);
   read_settings(reader, parsed.settings);
   reader.read_text("hub", parsed.hub, hub_fault);
+  reader.read_text("policy", parsed.policy, path_fault);
+  reader.read_flag("hub_may_answer", parsed.settings.hub_may_answer);
   OUTHAUL_CHECK(reader.finish(removed_keys));
   return parsed;
 }

@@ -12,7 +12,8 @@ namespace outhaul::node {
 
 struct NodeConfig {
   NodeSettings settings;
-  std::string hub;  // overrides the address of the enrolment; empty: none
+  std::string hub;     // overrides the address of the enrolment; empty: none
+  std::string policy;  // absolute path of policy.yaml; empty: where it lies by default
 };
 
 // Fails with `config_invalid` naming every fault at once, each with file, line and key.

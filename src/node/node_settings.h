@@ -7,12 +7,14 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/ids.h"
 #include "crypto/envelope.h"
+#include "policy/policy.h"
 #include "wire/session.h"
 #include "wire/task_spec.h"
 
@@ -37,6 +39,9 @@ struct NodeSettings {
   Duration drain_limit = std::chrono::seconds(30);
   Duration pipe_grace = std::chrono::seconds(2);
   Duration max_term_grace = std::chrono::seconds(60);  // a task may ask for less
+  // Of policy.yaml; none: everything runs that `isolation` allows, and nobody is asked.
+  std::optional<policy::Policy> policy;
+  bool hub_may_answer = false;  // questions to the person at the node, for its owner
 };
 
 // Below so much free space no output is written: results and the journal need some of it too.

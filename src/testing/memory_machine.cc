@@ -19,7 +19,7 @@ std::optional<MemoryProgram> MemoryMachine::find_program(const std::vector<std::
     const auto lesson = lessons_.find(argv[2]);
     if (lesson == lessons_.end()) return std::nullopt;
     words = lesson->second;
-  } else if (argv[0] != "program") {
+  } else if (argv[0] != "program" && !argv[0].ends_with("-program")) {
     return std::nullopt;
   }
   auto program = read_program(words);

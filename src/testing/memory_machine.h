@@ -56,8 +56,8 @@ class MemoryMachine {
   // `watcher` outlives the machine; null: nobody watches.
   void watch(MachineWatcher* watcher) { watcher_ = watcher; }
 
-  // argv {"/bin/sh", "-c", line} runs `words` (see read_program). argv {"program", words...} needs no lesson;
-  // anything else fails to execute, as a missing file does.
+  // argv {"/bin/sh", "-c", line} runs `words` (see read_program). argv {"program", words...}, or a name
+  // that ends in "-program", needs no lesson; anything else fails to execute, as a missing file does.
   void teach(std::string line, std::vector<std::string> words);
 
   // False: a process of that task is known, and nothing starts.

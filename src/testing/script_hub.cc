@@ -74,6 +74,15 @@ void ScriptHub::cancel(const TaskId& task) {
   static_cast<void>(tunnel_->send_control(control).has_value());
 }
 
+void ScriptHub::answer_question(const TaskId& task, const std::string& answer) {
+  v1::Control control;
+  auto& message = *control.mutable_answer_question();
+  message.set_task_id(task.text());
+  message.set_answer(answer);
+  message.set_account_id("acc_01jd0000000000000000000000");
+  static_cast<void>(tunnel_->send_control(control).has_value());
+}
+
 void ScriptHub::write_stdin(const StreamId& stream, Bytes bytes, bool is_end) {
   group_.spawn([this, stream, bytes, is_end] { return feed(stream, bytes, is_end); });
 }
@@ -155,6 +164,7 @@ Task<Result<v1::Welcome>> ScriptHub::admit(const wire::HelloFacts& facts, const 
 
 void ScriptHub::on_control(const v1::Control& message) {
   for (const auto& task : message.tasks_started().task_ids()) told_running_.insert(TaskId::assume(task));
+  if (message.has_questions()) questions_ = message.questions();
   for (const auto& position : message.stream_acks().positions()) {
     stdin_acknowledged_[StreamId::assume(position.stream_id())] = position.offset();
   }

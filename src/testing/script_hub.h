@@ -47,6 +47,10 @@ class ScriptHub final : public node::CarrierDialer,
   void dispatch(const wire::TaskSpec& spec, Bytes envelope);
   void dispatch(const wire::TaskSpec& spec) { dispatch(spec, sign(spec)); }
   void cancel(const TaskId& task);
+  // In the name of some account.
+  void answer_question(const TaskId& task, const std::string& answer);
+  // As the node said last.
+  const v1::Questions& questions() const { return questions_; }
   // Writes standard input of a task, from where the node says it stands.
   void write_stdin(const StreamId& stream, Bytes bytes, bool is_end);
 
@@ -94,6 +98,7 @@ class ScriptHub final : public node::CarrierDialer,
   std::map<StreamId, Held> held_;
   std::multiset<TaskId> told_running_;
   std::map<StreamId, std::uint64_t> stdin_acknowledged_;
+  v1::Questions questions_;
   v1::Hello last_hello_;
   TaskGroup group_;
 };

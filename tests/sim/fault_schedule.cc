@@ -47,6 +47,8 @@ const std::vector<FaultSchedule::Kind>& FaultSchedule::kinds() {
       {"node clock", 3, &FaultSchedule::step_node_clock},
       {"hub clock", 1, &FaultSchedule::step_hub_clock},
       {"intercept", 4, &FaultSchedule::intercept},
+      {"lock", 2, &FaultSchedule::lock_node},
+      {"change program", 3, &FaultSchedule::change_program},
       {"copy identity", 2, &FaultSchedule::copy_identity},
   };
   return all;
@@ -277,6 +279,20 @@ void FaultSchedule::intercept() {
   stage_.network.cut(node.name());
 }
 
+void FaultSchedule::lock_node() {
+  auto& node = draw_node();
+  node.lock();
+  // What a lock must outlive.
+  if (random_.below(3) == 0) later(draw(0s, 2s), [this, &node] { crash_node(node, draw_death()); });
+  later(draw(2s, 60s), [&node] { node.unlock(); });
+}
+
+// Often: it matters only between a question and the start.
+void FaultSchedule::change_program() {
+  auto& node = draw_node();
+  for (int i = 0; i < 5; ++i) later(draw(0s, 60s), [&node] { node.change_program(); });
+}
+
 // Hub and node both think so, and can talk.
 bool FaultSchedule::is_well(const SimNode& node) const {
   if (hub_.serving() == nullptr || !node.is_attached() || !stage_.network.does_pass(node.name()))
@@ -319,6 +335,7 @@ void FaultSchedule::heal() {
     node->disk_faults() = {.sync_latency = 4ms};
     node->apply_faults();
     node->empty_disk();
+    node->unlock();
     stage_.network.end_silence(node->name());
     stage_.network.set_delays(node->name(), {.spike_one_in = 1000});
     adversary_.leave(node->name());

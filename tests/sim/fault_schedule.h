@@ -60,6 +60,8 @@ class FaultSchedule {
   void step_node_clock();
   void step_hub_clock();
   void intercept();
+  void lock_node();
+  void change_program();
   bool is_well(const SimNode& node) const;
   // Drawn apart from the kinds.
   void plan_identities(Duration span);

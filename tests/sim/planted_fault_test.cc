@@ -38,7 +38,8 @@ INSTANTIATE_TEST_SUITE_P(All, PlantedFault,
                                            "foreign_audience_accepted", "starting_not_durable",
                                            "duplicate_instance_admitted", "task_redispatched_elsewhere",
                                            "drop_before_ack", "audit_entry_not_chained",
-                                           "audit_head_before_durable"),
+                                           "audit_head_before_durable", "policy_ignored", "consent_not_bound",
+                                           "lock_forgotten"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace

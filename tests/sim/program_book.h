@@ -53,6 +53,9 @@ class ProgramBook {
   // The hub may lose this node, and with it what was sent there.
   void note_removal(const NodeId& node) { removed_.insert(node); }
   bool may_be_removed(const TaskId& task) const;
+  // As the signed task names it: argv[0].
+  void note_name(const TaskId& task, const std::string& name) { names_[task] = name; }
+  const std::string& name_of(const TaskId& task) { return names_[task]; }
   // The machine is about to lose every program that runs on it.
   void note_destruction(testing::MemoryMachine& machine);
 
@@ -75,23 +78,9 @@ class ProgramBook {
   Verdict& verdict_;
   std::map<TaskId, Program> programs_;
   std::map<TaskId, std::string> forbidden_;
+  std::map<TaskId, std::string> names_;
   std::map<TaskId, std::set<NodeId>> expected_;
   std::set<NodeId> removed_;
-};
-
-// What one machine tells the book.
-class MachineBook final : public testing::MachineWatcher {
- public:
-  MachineBook(ProgramBook& book, NodeId node) : book_(book), node_(std::move(node)) {}
-  void on_start(const TaskId& task) override { book_.note_start(task, node_); }
-  void on_output(const TaskId& task, sandbox::OutputKind kind, ByteView bytes) override {
-    book_.note_output(task, kind, bytes);
-  }
-  void on_end(const TaskId& task, int code, int signal) override { book_.note_end(task, code, signal); }
-
- private:
-  ProgramBook& book_;
-  NodeId node_;
 };
 
 }  // namespace outhaul::sim

@@ -70,6 +70,9 @@ void PromiseBook::on_envelope(const Place& place, const wire::TaskSpec& spec, co
   stage_.programs.expect(spec.task_id, spec.audience);
   auto& sent = envelopes_[place.path];
   if (std::ranges::find(sent, envelope) == sent.end()) sent.push_back(envelope);
+  if (const auto* argv = std::get_if<wire::ArgvAction>(&spec.action)) {
+    stage_.programs.note_name(spec.task_id, argv->argv.front());
+  }
   if (const auto* echo = std::get_if<wire::EchoAction>(&spec.action)) {
     stage_.programs.add_echo(spec.task_id, echo->text);
   }

@@ -1,16 +1,21 @@
 #include "tests/sim/sim_node.h"
 
 #include <algorithm>
+#include <csignal>
 
 #include "base/within.h"
+#include "node/consent/consent_desk.h"
 
 namespace outhaul::sim {
 namespace {
 
 constexpr Duration restart_after = std::chrono::seconds(2);
 
-node::NodeSettings make_settings(std::uint32_t slots) {
+constexpr Duration look_at_questions_every = std::chrono::seconds(3);
+
+node::NodeSettings make_settings(std::uint32_t slots, const policy::Policy& policy) {
   node::NodeSettings settings;
+  settings.policy = policy;
   settings.isolation = {wire::IsolationLevel::trusted};
   settings.slots = slots;
   settings.workspace = "/workspace";
@@ -40,10 +45,18 @@ struct SimNode::Life {
                 machine.name()),
         dialer(machine.stage_.network.make_dialer(process, machine.name(), machine.identity().tls_uri(),
                                                   [this] { return renewal.shown(); })),
-        node({process->executor(), process->clock(), random, disk, *dialer, launcher, log, &renewal},
+        node({process->executor(),
+              process->clock(),
+              random,
+              disk,
+              *dialer,
+              launcher,
+              log,
+              &renewal,
+              {&machine.owner_.lock_port(), &machine.owner_.files()}},
              {machine.identity().node(), SimDeployment::name(), &machine.identity(),
               machine.stage_.deployment.trusted_keys()},
-             make_settings(machine.config_.slots), make_facts(machine.lives_)),
+             make_settings(machine.config_.slots, machine.owner_.policy()), make_facts(machine.lives_)),
         group(process->executor()) {}
 
   std::shared_ptr<testing::SimProcess> process;
@@ -63,7 +76,8 @@ SimNode::SimNode(const Stage& stage, Config config)
     : stage_(stage),
       config_(std::move(config)),
       random_(config_.seed),
-      book_(stage.programs, config_.identity->node()),
+      owner_(stage, config_.name, random_.below(UINT64_MAX)),
+      book_(stage.programs, config_.identity->node(), owner_),
       tls_{config_.identity->tls_certificate(), {}} {
   machine_.watch(&book_);
 }
@@ -88,10 +102,48 @@ Task<void> SimNode::live(Life& life) {
   life.has_started = ended.has_value();
   // A copy has gone another way than what its original has told of itself.
   if (ended && !is_copy_) check_audit();
+  if (ended) life.group.spawn([this, &life] { return attend_questions(life); });
   if (ended) ended = co_await life.node.run();
   if (ended) co_return;
   stage_.trace.say(name(), "gives up: " + ended.error().what());
   boot_again(restart_after);
+}
+
+Task<void> SimNode::attend_questions(Life& life) {
+  for (;;) {
+    co_await life.process->clock().sleep_for(look_at_questions_every);
+    std::map<TaskId, node::Answer> answers;
+    for (const auto& [task, question] : life.node.consents().questions()) {
+      if (question.answer) continue;
+      if (const auto answer = owner_.answer(question)) answers.emplace(task, *answer);
+    }
+    for (const auto& [task, answer] : answers) {
+      const auto given = co_await life.node.answer(task, answer, "the owner");
+      stage_.trace.say(name(), given ? "was answered" : "took no answer: " + given.error().what());
+    }
+  }
+}
+
+void SimNode::lock() {
+  stage_.trace.say(name(), "is locked");
+  owner_.lock();
+  if (life_) {
+    if (life_->has_started) life_->node.note_lock();
+    life_->process->drain();
+    return;
+  }
+  for (auto& [task, process] : machine_.processes()) {
+    machine_.signal(process, SIGKILL, stage_.world.now(), stage_.world.wall_now() + skew_);
+  }
+}
+
+void SimNode::unlock() {
+  if (!owner_.is_locked()) return;
+  stage_.trace.say(name(), "is unlocked");
+  owner_.unlock();
+  if (!life_ || !life_->has_started) return;
+  life_->node.note_lock();
+  life_->process->drain();
 }
 
 // As its supervisor: what is left of the process ends, and a new one is tried.

@@ -8,6 +8,7 @@
 #include "node/node.h"
 #include "stream/memory_disk.h"
 #include "testing/memory_launcher.h"
+#include "tests/sim/sim_owner.h"
 #include "tests/sim/stage.h"
 
 namespace outhaul::sim {
@@ -29,6 +30,10 @@ class SimNode {
   void crash_launcher();
   // No new task; what runs goes on under the launcher; then another process boots.
   void restart_in_order(Duration drain_limit);
+  // Its owner locks it, also while no node runs; what runs is ended at once.
+  void lock();
+  void unlock();
+  void change_program() { owner_.change_program(); }
   // Its disk as it is now, without power having been lost: a backup, or a stolen copy.
   void copy_disk_of(const SimNode& other);
 
@@ -59,12 +64,15 @@ class SimNode {
   void boot_again(Duration after);
   // Programs go on although no node looks at them.
   void run_orphans();
+  // The owner looks at what is asked, now and then.
+  Task<void> attend_questions(Life& life);
 
   Stage stage_;
   Config config_;
   testing::SeededRandom random_;
   stream::MemoryDiskImage image_;
   stream::MemoryDiskFaults disk_faults_;
+  SimOwner owner_;
   MachineBook book_;
   testing::MemoryMachine machine_;
   SimTlsFiles tls_;

@@ -127,6 +127,8 @@ void Simulation::choose_program(Errand& errand, std::size_t number) {
       argv.push_back(fmt::format("signal={}", 1 + random_.below(15)));
       break;
   }
+  if (random_.below(6) == 0) argv[0] = SimOwner::asked_program;
+  if (random_.below(24) == 0) argv[0] = SimOwner::denied_program;
   errand.order.action = wire::ArgvAction{std::move(argv)};
 }
 

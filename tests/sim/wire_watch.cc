@@ -27,6 +27,8 @@ std::string_view name_of(const v1::Control& control) {
     case v1::Control::kRenewCertificate: return "renew";
     case v1::Control::kProbe: return "probe";
     case v1::Control::kProbeAnswer: return "probe-answer";
+    case v1::Control::kQuestions: return "questions";
+    case v1::Control::kAnswerQuestion: return "answer";
     case v1::Control::MESSAGE_NOT_SET: break;
   }
   return "unknown";

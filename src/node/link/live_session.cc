@@ -33,6 +33,7 @@ Task<Error> LiveSession::run() {
   for (const auto& [task, entry] : ports_.ledger.tasks()) streams.push_back(entry.spec.stream_id);
   for (const auto& stream : streams) follow(stream);
   group_.spawn([this] { return announce_starts(); });
+  group_.spawn([this] { return tell_questions(); });
   co_return co_await tunnel_.run(*this);
 }
 
@@ -76,6 +77,53 @@ void LiveSession::take_positions(const google::protobuf::RepeatedPtrField<v1::St
   }
 }
 
+// The whole list each time: a message that is lost with a session is made up for by the next.
+Task<void> LiveSession::tell_questions() {
+  for (bool was_empty = true;;) {
+    const auto message = make_questions();
+    const bool is_empty = message.questions().question().empty();
+    if (!is_empty || !was_empty) {
+      const auto sent = tunnel_.send_control(message);
+      if (!sent) ports_.log.failure("open questions are not told", sent.error());
+    }
+    was_empty = is_empty;
+    co_await ports_.consent.changed().wait_pulse();
+  }
+}
+
+// What names files of this machine goes only where its owner lets the hub's people answer.
+v1::Control LiveSession::make_questions() const {
+  v1::Control message;
+  auto& questions = *message.mutable_questions();
+  for (const auto& [task, open] : ports_.consent.book().questions()) {
+    if (open.answer) continue;
+    auto& question = *questions.add_question();
+    question.set_task_id(task.text());
+    question.set_asked_at_ns(open.asked_at.nanoseconds);
+    question.set_deadline_ns(open.deadline.nanoseconds);
+    question.set_may_be_answered(ports_.hub_may_answer);
+    question.set_may_be_for_session(open.may_be_for_session);
+    if (!ports_.hub_may_answer) continue;
+    question.set_why(open.why);
+    question.set_program(open.program);
+    question.set_program_sha256(open.program_sha256);
+  }
+  return message;
+}
+
+void LiveSession::take_answer(const v1::AnswerQuestion& message) {
+  const auto task = TaskId::parse(message.task_id());
+  const auto answer = find_answer(message.answer());
+  const auto account = AccountId::parse(message.account_id());
+  if (!ports_.hub_may_answer || !task || !answer || !account) {
+    return ports_.log.warn("an answer of the hub is not taken: only the owner answers here");
+  }
+  // The start waits until it is durable.
+  const auto taken = ports_.consent.answer(*task, *answer, account->text());
+  if (!taken) return ports_.log.failure("an answer of the hub is not taken", taken.error());
+  ports_.runner.note_answer(*task);
+}
+
 void LiveSession::follow(const StreamId& stream) {
   const auto known = positions_.find(stream);
   const auto position = known == positions_.end() ? stream::StreamPosition() : known->second;
@@ -101,6 +149,7 @@ void LiveSession::drop_finished(const StreamId& stream) {
 void LiveSession::on_control(const v1::Control& message) {
   switch (message.message_case()) {
     case v1::Control::kCancelTask: return ports_.runner.cancel(message.cancel_task());
+    case v1::Control::kAnswerQuestion: return take_answer(message.answer_question());
     case v1::Control::kSetDrain: return ports_.set_drain(message.set_drain().drain());
     case v1::Control::kRenewCertificate: return ports_.renew_certificate();
     case v1::Control::kStreamAcks:

@@ -34,6 +34,8 @@ class LiveSession final : public transport::TunnelHandler {
     audit::HeadExchange& heads;
     const std::vector<crypto::TrustedKey>& hub_head_keys;
     std::string hub_log;  // the name of the hub's audit log
+    ConsentDesk& consent;
+    bool hub_may_answer;  // questions to the person here
   };
   LiveSession(const Ports& ports, transport::DialledTunnel dialled);
 
@@ -58,6 +60,9 @@ class LiveSession final : public transport::TunnelHandler {
 
   Task<void> announce_starts();
   void announce_running();
+  Task<void> tell_questions();
+  v1::Control make_questions() const;
+  void take_answer(const v1::AnswerQuestion& answer);
   Task<void> send(StreamId stream);
   void drop_finished(const StreamId& stream);
   void take_positions(const google::protobuf::RepeatedPtrField<v1::StreamPosition>& positions);

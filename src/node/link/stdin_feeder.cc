@@ -27,6 +27,7 @@ Task<void> StdinFeeder::feed(transport::IncomingChannel incoming) {
   const auto stream = StreamId::assume(incoming.target().target().name());
   const auto& open = incoming.open().stream();
   const auto incarnation = stream::Incarnation::parse(open.incarnation());
+  co_await await_program(stream);
   TaskRun* run = runner_.find_by_stdin(stream);
   if (run == nullptr || run->process() == nullptr || !incarnation) {
     incoming.refuse(Error(ErrorCode::stream_unknown, "no task reads this stream"));
@@ -57,6 +58,15 @@ Task<void> StdinFeeder::feed(transport::IncomingChannel incoming) {
       co_return;
     }
     acknowledge(feed);
+  }
+}
+
+// Input may come before the person at the node has let the program start.
+Task<void> StdinFeeder::await_program(const StreamId& stream) {
+  for (;;) {
+    TaskRun* run = runner_.find_by_stdin(stream);
+    if (run == nullptr || !run->is_asking()) co_return;
+    co_await run->progress().wait_pulse();
   }
 }
 

@@ -22,6 +22,7 @@ class StdinFeeder {
  private:
   struct Feed;
 
+  Task<void> await_program(const StreamId& stream);
   Task<Result<void>> take_records(Feed& feed);
   Task<void> deliver(const StreamId& stream, std::uint64_t offset, Bytes payload);
   void acknowledge(const Feed& feed);

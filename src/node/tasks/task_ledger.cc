@@ -83,6 +83,7 @@ std::string_view name_of(TaskPhase phase) {
     case TaskPhase::accepted: return "accepted";
     case TaskPhase::starting: return "starting";
     case TaskPhase::ended: return "ended";
+    case TaskPhase::waiting: return "awaiting_consent";
   }
   return "ended";
 }

@@ -23,11 +23,12 @@ enum class TaskPhase : std::uint8_t {
   accepted = 1,  // durable, not started
   starting = 2,  // may have been executed: never start it again
   ended = 3,     // its result record is in its stream
+  waiting = 4,   // durable, not started: the person at the node is asked
 };
 std::string_view name_of(TaskPhase phase);
 
 // Why Outhaul itself is ending a task; what the program then exits with does not matter.
-enum class EndReason : std::uint8_t { none = 0, cancelled = 1, timed_out = 2, disk_full = 3 };
+enum class EndReason : std::uint8_t { none = 0, cancelled = 1, timed_out = 2, disk_full = 3, locked = 4 };
 
 // What was produced up to one offset of the output stream.
 struct OutputTotals {

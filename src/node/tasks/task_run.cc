@@ -9,9 +9,9 @@
 #include <csignal>
 #include <utility>
 
+#include "base/time_text.h"
 #include "base/within.h"
 #include "node/tasks/last_word.h"
-#include "node/tasks/process_spec.h"
 
 namespace outhaul::node {
 namespace {
@@ -63,22 +63,26 @@ TaskRun::TaskRun(const RunPorts& ports, const TaskId& task)
     : ports_(ports),
       task_(task),
       output_(ports.streams, ports.ledger.find(task)->spec.stream_id),
-      progress_(ports.executor) {}
+      is_asking_(ports.ledger.find(task)->phase == TaskPhase::waiting),
+      progress_(ports.executor),
+      consent_changed_(ports.executor) {}
 
-void TaskRun::start(sandbox::ProcessLauncher& launcher) {
+void TaskRun::start(sandbox::ProcessSpec program) {
   is_started_ = true;
-  const auto spec = make_process_spec(entry().spec, ports_.settings);
-  note_execution(spec);
+  note_execution(program);
   if (std::holds_alternative<wire::EchoAction>(entry().spec.action)) return;
   if (entry().end_reason != EndReason::none) {
-    start_failure_ = Error(ErrorCode::task_cancelled, "cancelled before it started");
-    return;
+    return refuse_start(Error(ErrorCode::task_cancelled, "ended before it started"));
   }
-  auto process = launcher.start(spec);
+  if (ports_.is_locked()) {
+    return refuse_start(Error(ErrorCode::node_locked, "the node was locked before it started"));
+  }
+  auto process = ports_.launcher.start(program);
   if (process) {
     process_ = std::move(*process);
+    ports_.started.set();
   } else {
-    start_failure_ = std::move(process).error();
+    refuse_start(std::move(process).error());
   }
   note_start();
 }
@@ -121,11 +125,18 @@ audit::AuditEntry TaskRun::end_entry(const wire::TaskResult& result) const {
   return std::move(audited).with("stderr_bytes", std::to_string(result.err.bytes));
 }
 
+void TaskRun::refuse_start(Error why) {
+  is_started_ = true;
+  start_failure_ = std::move(why);
+}
+
 void TaskRun::adopt(std::unique_ptr<sandbox::Process> process) {
   is_started_ = true;
   process_ = std::move(process);
   // The request to end it may have been lost with the process that made it.
-  if (entry().end_reason != EndReason::none) {
+  if (entry().end_reason == EndReason::locked) {
+    process_->end_tree(SIGKILL, Duration(0));
+  } else if (entry().end_reason != EndReason::none) {
     process_->end_tree(SIGTERM, std::min<Duration>(entry().spec.term_grace, ports_.settings.max_term_grace));
   }
 }
@@ -148,17 +159,101 @@ void TaskRun::end(EndReason reason, int signal, Duration grace) {
     if (!written) ports_.log.failure("the reason of an end is not written down", written.error());
   }
   if (process_) process_->end_tree(signal, std::min(grace, ports_.settings.max_term_grace));
+  consent_changed_.set();
 }
 
 Task<Result<void>> TaskRun::run() {
   OUTHAUL_CO_CHECK(co_await output_.recover(entry().totals));
   is_leaving_out_ = entry().end_reason == EndReason::disk_full;
+  if (is_asking_) OUTHAUL_CO_CHECK(co_await await_consent());
+  is_asking_ = false;
+  progress_.pulse();
   if (process_) {
     OUTHAUL_CO_CHECK(co_await follow());
   } else if (!start_failure_) {
     OUTHAUL_CO_CHECK(co_await echo());
   }
-  co_return co_await conclude();
+  OUTHAUL_CO_CHECK(co_await conclude());
+  // Only now: a task that waits and has no question is asked anew.
+  std::function<Result<void>()> close = [this] { return ports_.consent.close(task_); };
+  co_return co_await append_with_room(std::move(close));
+}
+
+Task<Result<void>> TaskRun::await_consent() {
+  if (entry().end_reason == EndReason::none && ports_.consent.book().find(task_) == nullptr) {
+    OUTHAUL_CO_CHECK(co_await ask());
+    if (start_failure_) co_return Result<void>();
+  }
+  say_question();
+  const Consent consent = co_await await_answer();
+  if (entry().end_reason != EndReason::none) {
+    start();
+  } else if (consent == Consent::given) {
+    OUTHAUL_CO_CHECK(co_await start_with_consent());
+  } else if (consent == Consent::timed_out) {
+    refuse_start(Error(ErrorCode::consent_timeout, "nobody at the node answered in time"));
+  } else {
+    refuse_start(Error(ErrorCode::consent_denied, "the person at the node said no"));
+  }
+  co_return Result<void>();
+}
+
+Task<Result<void>> TaskRun::ask() {
+  auto question = co_await ports_.consent.make_question(entry().spec);
+  if (!question) {
+    refuse_start(std::move(question).error());
+    co_return Result<void>();
+  }
+  std::function<Result<void>()> append = [this, &question] { return ports_.consent.ask(*question); };
+  co_return co_await append_with_room(std::move(append));
+}
+
+// `denied` too when there is no question: a reason to end came before it was asked.
+Task<Consent> TaskRun::await_answer() {
+  auto& desk = ports_.consent;
+  for (;;) {
+    const Consent consent = desk.consent_of(task_);
+    if (consent != Consent::open || entry().end_reason != EndReason::none) co_return consent;
+    const auto left = desk.book().find(task_)->deadline - ports_.clock.wall_now();
+    co_await within(ports_.clock, ports_.clock.now() + left, consent_changed_.wait());
+    consent_changed_.reset();
+  }
+}
+
+Task<Result<void>> TaskRun::append_with_room(std::function<Result<void>()> append) {
+  for (;;) {
+    const auto written = append();
+    if (written || !is_lack_of_room(written.error())) co_return written;
+    co_await ports_.clock.sleep_for(look_for_room_every);
+  }
+}
+
+// The start is durable before anything is held: then nothing suspends between the look and the start.
+Task<Result<void>> TaskRun::start_with_consent() {
+  std::function<Result<void>()> append = [this]() -> Result<void> {
+    OUTHAUL_CHECK(ports_.ledger.append_phase(ports_.journal, task_, TaskPhase::starting));
+    return {};
+  };
+  OUTHAUL_CO_CHECK(co_await append_with_room(std::move(append)));
+  OUTHAUL_CO_CHECK(co_await ports_.journal.durable(ports_.journal.appended()));
+  auto held = co_await ports_.consent.hold_approved(entry().spec);
+  if (held) {
+    start(*std::move(held));
+  } else {
+    refuse_start(std::move(held).error());
+  }
+  std::function<Result<void>()> close = [this] { return ports_.consent.close(task_); };
+  co_return co_await append_with_room(std::move(close));
+}
+
+// For whoever follows the output. What only the owner may know is not in it.
+void TaskRun::say_question() {
+  const auto* question = ports_.consent.book().find(task_);
+  if (question == nullptr || question->answer) return;
+  const auto json =
+      fmt::format(R"({{"event":"awaiting_consent","deadline":"{}"}})", time_text(question->deadline));
+  const auto written = output_.append_event(ports_.clock.wall_now(), json);
+  if (!written) ports_.log.failure("a question is not told to its asker", written.error());
 }
 
 Task<Result<void>> TaskRun::follow() {
@@ -353,6 +448,8 @@ wire::TaskEnd TaskRun::make_end() const {
     if (has_ended) failure->program = program_end_of(process_->status());
     return *std::move(failure);
   }
+  if (entry().end_reason == EndReason::locked)
+    return wire::Failed{ErrorCode::node_locked, "the node was locked"};
   if (start_failure_) return wire::Failed{start_failure_->code(), start_failure_->what()};
   if (process_) return end_of_process();
   if (std::holds_alternative<wire::EchoAction>(entry().spec.action)) return wire::Exited{0};

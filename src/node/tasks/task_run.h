@@ -2,6 +2,7 @@
 //   runs on  the node's strand; its owner owns the TaskGroup that run() is spawned in
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -11,9 +12,11 @@
 #include "base/async_clock.h"
 #include "base/event.h"
 #include "base/log.h"
+#include "node/consent/consent_desk.h"
 #include "node/node_settings.h"
 #include "node/tasks/output_pace.h"
 #include "node/tasks/output_writer.h"
+#include "node/tasks/process_spec.h"
 #include "node/tasks/receipt_writer.h"
 #include "node/tasks/task_ledger.h"
 #include "sandbox/process_launcher.h"
@@ -33,6 +36,10 @@ struct RunPorts {
   audit::AuditLog& audit;
   const ReceiptWriter& receipts;
   const NodeFacts& facts;
+  ConsentDesk& consent;
+  sandbox::ProcessLauncher& launcher;
+  std::function<bool()> is_locked;  // by the node's owner
+  Event& started;                   // set when a program was started
 };
 
 class TaskRun {
@@ -40,9 +47,9 @@ class TaskRun {
   // The task is in the ledger and its stream exists.
   TaskRun(const RunPorts& ports, const TaskId& task);
 
-  // At most one of the two, before run(); neither: the task started in an earlier life and nobody knows
-  // how it ended, so it is lost.
-  void start(sandbox::ProcessLauncher& launcher);
+  // At most one of the two, before run(); neither: the task waits for consent and run() starts it, or it
+  // started in an earlier life and nobody knows how it ended, so it is lost.
+  void start() { start(make_process_spec(entry().spec, ports_.settings)); }
   void adopt(std::unique_ptr<sandbox::Process> process);
 
   // Completes when the result is durable here. Fails only when the disk did: then nothing that this node
@@ -54,11 +61,16 @@ class TaskRun {
   // The hub durably holds the stream up to here.
   void note_acknowledged(std::uint64_t offset);
 
-  // Null when there is none (echo, lost) or no more.
+  // The question may have been answered.
+  void note_answer() { consent_changed_.set(); }
+
+  // A person may still let it start.
+  bool is_asking() const { return is_asking_; }
+  // Null when there is none (yet: is_asking(); echo, lost) or no more.
   sandbox::Process* process() { return process_.get(); }
   // Pulsed when the process changed: for whoever feeds it.
   Event& progress() { return progress_; }
-  // "starting", "running", "ended".
+  // "awaiting_consent", "starting", "running", "ended".
   std::string_view state() const;
   // The program has been executed and has not ended.
   bool is_program_running() const;
@@ -76,6 +88,14 @@ class TaskRun {
   void note_start();
   audit::AuditEntry end_entry(const wire::TaskResult& result) const;
   const TaskEntry& entry() const { return *ports_.ledger.find(task_); }
+  void start(sandbox::ProcessSpec process);
+  void refuse_start(Error why);
+  Task<Result<void>> await_consent();
+  Task<Result<void>> ask();
+  Task<Consent> await_answer();
+  Task<Result<void>> start_with_consent();
+  Task<Result<void>> append_with_room(std::function<Result<void>()> append);
+  void say_question();
   Task<Result<void>> follow();
   Task<Result<void>> take_output();
   std::vector<sandbox::OutputChunk> peek_run(std::size_t most_chunks);
@@ -102,11 +122,13 @@ class TaskRun {
   std::unique_ptr<sandbox::Process> process_;
   std::optional<Error> start_failure_;
   bool is_started_ = false;
+  bool is_asking_;
   bool has_failed_ = false;
   bool is_leaving_out_ = false;            // the disk was full for too long: output is counted and not kept
   std::optional<TimePoint> paused_at_;     // output waits for room
   std::optional<TimePoint> disk_full_at_;  // since when a full disk is the reason
   Event progress_;
+  Event consent_changed_;  // set when the answer or the reason to end may have come
   std::optional<DropPoint> drop_point_;
   OutputPace pace_;
   mutable std::optional<TimePoint> timeout_deadline_;  // fixed when the program is first seen running

@@ -32,7 +32,6 @@ TaskRunner::TaskRunner(Needs needs, StreamFollower& follower)
     : needs_(std::move(needs)),
       follower_(follower),
       changed_(needs_.ports.executor),
-      started_(needs_.ports.executor),
       group_(needs_.ports.executor) {}
 
 void TaskRunner::recover(std::vector<std::unique_ptr<sandbox::Process>> processes) {
@@ -55,6 +54,7 @@ void TaskRunner::recover(std::vector<std::unique_ptr<sandbox::Process>> processe
     if (!process->status().is_final()) process->end_tree(SIGKILL, Duration(0));
     process->forget();
   }
+  close_questions();
   // By a list of their own: one that has nothing left to wait for ends, and leaves runs_, while it is
   // spawned.
   for (const auto& task : live_tasks()) {
@@ -72,6 +72,21 @@ Result<void> TaskRunner::match_streams() {
     if (ports.ledger.find_by_stream(stream) == nullptr) OUTHAUL_CHECK(ports.streams.forget(stream));
   }
   return {};
+}
+
+// A kill between two appends leaves a question whose task does not wait (any more).
+void TaskRunner::close_questions() {
+  auto& ports = needs_.ports;
+  std::vector<TaskId> idle;
+  for (const auto& [task, question] : ports.consent.book().questions()) {
+    const auto* entry = ports.ledger.find(task);
+    if (entry == nullptr || entry->phase != TaskPhase::waiting) idle.push_back(task);
+  }
+  for (const auto& task : idle) {
+    // One that stays for want of room does no harm, and goes at the next start.
+    const auto closed = ports.consent.close(task);
+    if (!closed) ports.log.failure("a question without its task is kept", closed.error());
+  }
 }
 
 void TaskRunner::take(transport::IncomingChannel incoming,
@@ -113,6 +128,7 @@ Result<void> TaskRunner::record(const wire::GateDecision& decision, ByteView env
   // One batch: it runs as soon as this is durable, so a second one would only cost a sync.
   entry.phase = TaskPhase::starting;
   const auto& spec = *decision.admitted;
+  if (ports.consent.asks(spec)) entry.phase = TaskPhase::waiting;
   // The stream first: one without its task is forgotten at the next start.
   const auto make = [&] { return ports.streams.create(spec.stream_id, entry.incarnation); };
   OUTHAUL_CHECK(with_reserve(ports.streams, make));
@@ -125,7 +141,7 @@ Result<void> TaskRunner::record(const wire::GateDecision& decision, ByteView env
 Task<void> TaskRunner::answer(transport::IncomingChannel incoming, wire::GateDecision decision) {
   auto& ports = needs_.ports;
   const bool starts_early = OUTHAUL_FAULT("starting_not_durable") && decision.admitted;
-  if (starts_early) runs_[decision.admitted->task_id]->start(needs_.launcher);
+  if (starts_early) runs_[decision.admitted->task_id]->start();
   // Also for what was known before: the first decision may not be durable yet.
   const auto durable = OUTHAUL_FAULT("ack_before_fsync")
                            ? Result<void>()
@@ -142,12 +158,12 @@ Task<void> TaskRunner::answer(transport::IncomingChannel incoming, wire::GateDec
     co_return;
   }
   const TaskId task = decision.admitted->task_id;
-  if (!starts_early) runs_[task]->start(needs_.launcher);
+  const auto phase = ports.ledger.find(task)->phase;
+  if (!starts_early && phase != TaskPhase::waiting) runs_[task]->start();
   v1::Accept accept;
-  accept.set_state(std::string(name_of(TaskPhase::starting)));
+  accept.set_state(std::string(name_of(phase)));
   incoming.accept(std::move(accept)).finish();
-  ports.log.info("task started", {{"task", task.text()}});
-  started_.set();
+  if (phase != TaskPhase::waiting) ports.log.info("task started", {{"task", task.text()}});
   follower_.on_stream(decision.admitted->stream_id);
   // Not awaited here: the channel and the signed bytes need not live as long as the task.
   group_.spawn([this, task] { return run_task(task); });
@@ -183,6 +199,14 @@ void TaskRunner::end_all() {
   for (const auto& [task, run] : runs_) {
     run->end(EndReason::cancelled, SIGTERM, needs_.ports.ledger.find(task)->spec.term_grace);
   }
+}
+
+void TaskRunner::lock() {
+  for (const auto& [task, run] : runs_) run->end(EndReason::locked, SIGKILL, Duration(0));
+}
+
+void TaskRunner::note_answer(const TaskId& task) {
+  if (const auto run = runs_.find(task); run != runs_.end()) run->second->note_answer();
 }
 
 void TaskRunner::acknowledge(const StreamId& stream, stream::StreamPosition position) {

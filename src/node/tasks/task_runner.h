@@ -33,7 +33,6 @@ class TaskRunner {
     RunPorts ports;
     Random& random;
     wire::TaskGate& gate;
-    sandbox::ProcessLauncher& launcher;
     std::function<void(Error)> on_fatal;
   };
   TaskRunner(Needs needs, StreamFollower& follower);
@@ -48,6 +47,10 @@ class TaskRunner {
   void acknowledge(const StreamId& stream, stream::StreamPosition position);
   // Ends all that run, as a cancellation does.
   void end_all();
+  // Its owner has locked the node: ends all that run, at once, and starts nothing of what waits.
+  void lock();
+  // The question of this task may have been answered.
+  void note_answer(const TaskId& task);
 
   // Who reads this stream of standard input; null when nobody does (any more).
   TaskRun* find_by_stdin(const StreamId& stream);
@@ -61,7 +64,7 @@ class TaskRunner {
   // Pulsed when a run ended or a stream went.
   Event& changed() { return changed_; }
   // Set when a task was started; whoever waits for it resets it.
-  Event& started() { return started_; }
+  Event& started() { return needs_.ports.started; }
   Task<void> close();
 
  private:
@@ -70,6 +73,7 @@ class TaskRunner {
   Task<void> run_task(TaskId task);
   Result<void> record(const wire::GateDecision& decision, ByteView envelope);
   Result<void> match_streams();
+  void close_questions();
   void finish(const TaskId& task);
 
   Needs needs_;
@@ -79,7 +83,6 @@ class TaskRunner {
   std::uint64_t failed_tasks_ = 0;
   audit::RefusalBudget refusals_;  // of envelopes that are not even a task of this node
   Event changed_;
-  Event started_;
   TaskGroup group_;
 };
 
