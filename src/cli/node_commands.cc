@@ -37,6 +37,7 @@ std::string slots_text(const json::value& node) {
 
 std::string state_text(const json::value& node) {
   const auto health = text_at(node, "health");
+  if (text_at(node, "locked") == "true") return health + ", locked";
   return text_at(node, "draining") == "true" ? health + ", draining" : health;
 }
 

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include "base/time_text.h"
+#include "cli/terminal.h"
+#include "http/json_reader.h"
 #include "http/json_writer.h"
 #include "wire/task_result_json.h"
 
@@ -22,6 +24,14 @@ std::string_view word_of(RecordKind kind) {
     case RecordKind::end: return "end";
   }
   return "event";
+}
+
+// What a person who follows should know at once.
+std::string note_of_event(ByteView payload) {
+  auto event = http::JsonReader::parse(payload);
+  if (!event || event->find_string("event").value_or("") != "awaiting_consent") return {};
+  return fmt::format("outhaul: waiting for a person at the node to allow this, until {}\n",
+                     shown(event->find_string("deadline").value_or("an unknown time")));
 }
 
 }  // namespace
@@ -69,6 +79,10 @@ Task<Result<void>> OutputSink::write_record(const stream::EncodedRecord& record)
     case RecordKind::standard_error: co_return co_await err_.write_all(record.payload());
     case RecordKind::gap: {
       const auto note = fmt::format("outhaul: {} bytes of output are left out here\n", record.span());
+      co_return co_await err_.write_all(note);
+    }
+    case RecordKind::event: {
+      const auto note = note_of_event(record.payload());
       co_return co_await err_.write_all(note);
     }
     default: co_return Result<void>();

@@ -21,6 +21,8 @@ std::string way_out(std::string_view code, const std::string& node) {
     case ErrorCode::draining:
       return fmt::format("; `outhaul node drain --undo {}` lets it take tasks again", node);
     case ErrorCode::session_lost: return "; start `outhaul-node run` there, or look at its log";
+    case ErrorCode::node_locked:
+      return "; `outhaul-node unlock` there lifts that, and nobody but its owner can";
     case ErrorCode::node_full: return "; it starts as soon as there is room";
     case ErrorCode::isolation_unavailable: return "; its owner allows levels in node.yaml there";
     case ErrorCode::target_unavailable: return "; enrol it anew to run tasks there";

@@ -89,6 +89,8 @@ class Api(DeploymentTest):
         self.ok("GET", "/api/v1/nodes?limit=1&cursor=" + listed["next_cursor"])
         self.ok("GET", "/api/v1/nodes/extra")
         self.ok("POST", "/api/v1/nodes/extra/drain", {"drain": True})
+        self.ok("GET", "/api/v1/approvals")
+        self.refused(404, "POST", "/api/v1/approvals/task_01jd0000000000000000000000", {"answer": "once"})
         self.refused(404, "GET", "/api/v1/nodes/nobody")
         self.ok("DELETE", "/api/v1/nodes/extra")
         self.refused(404, "DELETE", "/api/v1/nodes/extra")

@@ -31,6 +31,8 @@ TaskFacts facts_of(Hub& hub, store::TaskRow row) {
   TaskFacts facts;
   const auto node = hub.nodes().find(row.node.text());
   if (node) facts.node_name = (*node)->row.name;
+  facts.is_awaiting_consent =
+      !store::is_final(row.state) && hub.nodes().find_question(row.node, row.id) != nullptr;
   facts.waiting = hub.tasks().waiting(row.id);
   facts.row = std::move(row);
   return facts;

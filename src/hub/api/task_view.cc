@@ -20,7 +20,7 @@ void write_common(http::JsonWriter& json, const TaskFacts& facts) {
   const auto& row = facts.row;
   json.field("id", row.id.text())
       .field("account_id", row.owner.text())
-      .field("state", store::name_of(row.state));
+      .field("state", facts.is_awaiting_consent ? "awaiting_consent" : store::name_of(row.state));
   json.field("summary", row.action_summary);
   write_text_or_null(json, "error_code", row.error_code);
   wire::write_program_end(json, result_told(row).end);

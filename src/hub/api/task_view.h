@@ -13,8 +13,9 @@ namespace outhaul::hub {
 // A row and what the hub knows beside it.
 struct TaskFacts {
   store::TaskRow row;
-  std::string node_name;         // empty: no node, or one that was removed
-  std::vector<Waiting> waiting;  // while queued
+  std::string node_name;             // empty: no node, or one that was removed
+  std::vector<Waiting> waiting;      // while queued
+  bool is_awaiting_consent = false;  // of the person at its node
 };
 
 // As lists show it: what needs none of the row's large fields.

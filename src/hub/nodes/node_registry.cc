@@ -3,9 +3,14 @@
 #include <algorithm>
 
 #include "http/json_writer.h"
+#include "wire/utf8.h"
 
 namespace outhaul::hub {
 namespace {
+
+// Of one node; it asks no more at once.
+constexpr std::size_t max_questions = 64;
+constexpr std::size_t max_question_text_bytes = 1024;
 
 void copy_row(const store::NodeRow& row, NodeFacts& facts) {
   facts.id = row.id;
@@ -78,6 +83,8 @@ void NodeRegistry::attach(const NodeId& id, NodeAttachment attachment, const v1:
   record->facts.isolation = levels_of(hello.manifest());
   attachment.load.set_slots(hello.slots());
   attachment.load.set_running(hello.running());
+  attachment.load.set_locked(hello.locked());
+  record->facts.is_locked = hello.locked();
   record->attachment = std::move(attachment);
 }
 
@@ -88,11 +95,34 @@ void NodeRegistry::detach(const NodeId& id, const SessionId& session) {
   record->facts.is_attached = false;
 }
 
+void NodeRegistry::note_questions(const NodeId& id, const v1::Questions& questions) {
+  auto* record = find(id);
+  if (record == nullptr || !record->attachment) return;
+  auto& open = record->attachment->questions;
+  open.clear();
+  for (const auto& question : questions.question()) {
+    const auto task = TaskId::parse(question.task_id());
+    if (!task || open.size() >= max_questions) continue;
+    auto& kept = open[*task] = question;
+    for (auto* text : {kept.mutable_why(), kept.mutable_program(), kept.mutable_program_sha256()}) {
+      *text = wire::printable_utf8(*text, max_question_text_bytes);
+    }
+  }
+}
+
+const v1::Question* NodeRegistry::find_question(const NodeId& node, const TaskId& task) const {
+  const auto* record = find(node);
+  if (record == nullptr || !record->attachment) return nullptr;
+  const auto found = record->attachment->questions.find(task);
+  return found == record->attachment->questions.end() ? nullptr : &found->second;
+}
+
 void NodeRegistry::note_heartbeat(const NodeId& id, const v1::Load& load, WallTime now) {
   auto* record = find(id);
   if (record == nullptr || !record->attachment) return;
   record->attachment->load = load;
   record->facts.slots = load.slots();
+  record->facts.is_locked = load.locked();
   record->facts.is_full_by_its_word = false;
   record->last_seen_at = now;
   record->row.last_seen.seen_at = now;

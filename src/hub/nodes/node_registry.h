@@ -21,6 +21,7 @@ struct NodeAttachment {
   SessionId session;
   WallTime since;
   v1::Load load;
+  std::map<TaskId, v1::Question> questions;  // to the person at the node, as the node says
 };
 
 struct NodeRecord {
@@ -50,6 +51,10 @@ class NodeRegistry {
   void attach(const NodeId& id, NodeAttachment attachment, const v1::Hello& hello);
   // Only when `session` is still the one that is attached.
   void detach(const NodeId& id, const SessionId& session);
+  // All that are open there now. What is over the limits of one message is left out.
+  void note_questions(const NodeId& id, const v1::Questions& questions);
+  // Whether a task waits for the person at its node.
+  const v1::Question* find_question(const NodeId& node, const TaskId& task) const;
   void note_heartbeat(const NodeId& id, const v1::Load& load, WallTime now);
 
  private:

@@ -127,6 +127,33 @@ Result<const NodeRecord*> NodeService::find(const std::string& id_or_name) const
   return record;
 }
 
+std::vector<const NodeRecord*> NodeService::attached() const {
+  std::vector<const NodeRecord*> list;
+  for (const auto& [id, record] : needs_.registry.records()) {
+    if (record.attachment) list.push_back(&record);
+  }
+  return list;
+}
+
+Result<void> NodeService::answer_question(const v1::AnswerQuestion& answer) {
+  const auto task = TaskId::assume(answer.task_id());
+  for (const auto* record : attached()) {
+    const auto* question = needs_.registry.find_question(record->row.id, task);
+    if (question == nullptr) continue;
+    if (!question->may_be_answered())
+      return fail(ErrorCode::denied, "only the node's owner answers its questions");
+    if (answer.answer() == "session" && !question->may_be_for_session()) {
+      return fail(ErrorCode::invalid, "the node asks each time: answer once or never");
+    }
+    auto* link = record->attachment->link;
+    if (link == nullptr) return fail(ErrorCode::unavailable, "the node is away");
+    v1::Control control;
+    *control.mutable_answer_question() = answer;
+    return link->send_control(control);
+  }
+  return fail(ErrorCode::not_found, "no question of this task is open");
+}
+
 Task<Result<NodeId>> NodeService::set_drain(std::string id_or_name, bool drain) {
   const auto* known = needs_.registry.find_by_text(id_or_name);
   if (known == nullptr) co_return no_such_node();

@@ -49,6 +49,18 @@ class NodeService {
   // By id or name. not_found.
   Result<const NodeRecord*> find(const std::string& id_or_name) const;
 
+  // The question to the person at the node that this task waits for; null: it waits for none, or the node is
+  // away.
+  const v1::Question* find_question(const NodeId& node, const TaskId& task) const {
+    return needs_.registry.find_question(node, task);
+  }
+  std::vector<const NodeRecord*> attached() const;
+  // Sends an answer to the node. What it does with it shows in the task.
+  //   errors  not_found: no such question. denied: the node's owner answers alone. invalid: not for the
+  //   session.
+  //           unavailable: the node is away
+  Result<void> answer_question(const v1::AnswerQuestion& answer);
+
   // Gives the node's id. not_found.
   Task<Result<NodeId>> set_drain(std::string id_or_name, bool drain);
   // The identity no longer holds and the session is closed; what ran there is lost. not_found.

@@ -57,6 +57,7 @@ void NodeSession::spawn(std::function<Task<void>()> body) { children_.spawn(std:
 
 void NodeSession::on_control(const v1::Control& message) {
   for (const auto& id : message.tasks_started().task_ids()) note_running(id);
+  if (message.has_questions()) needs_.registry.note_questions(node(), message.questions());
   for (const auto& position : message.stream_acks().positions()) drop_acknowledged_input(position);
 }
 

@@ -28,6 +28,7 @@ RefusalMeaning meaning_of(ErrorCode refusal) {
   switch (refusal) {
     case ErrorCode::task_replayed: return RefusalMeaning::known;
     case ErrorCode::node_full:
+    case ErrorCode::node_locked:
     case ErrorCode::draining: return RefusalMeaning::not_there;
     case ErrorCode::node_disk_full: return RefusalMeaning::not_yet;
     case ErrorCode::task_expired: return RefusalMeaning::too_late;

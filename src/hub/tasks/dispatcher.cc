@@ -77,7 +77,7 @@ void Dispatcher::dispatch_queued() {
 bool Dispatcher::has_room() const {
   return std::ranges::any_of(needs_.registry.records(), [this](auto& entry) {
     const auto& facts = facts_now(entry.second);
-    return facts.is_attached && !facts.is_draining && !facts.is_full_by_its_word &&
+    return facts.is_attached && !facts.is_draining && !facts.is_locked && !facts.is_full_by_its_word &&
            facts.live_tasks < facts.slots;
   });
 }

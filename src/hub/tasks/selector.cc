@@ -84,6 +84,7 @@ std::optional<Waiting> why_not(const Selector& selector, wire::IsolationLevel le
     return waiting(node, ErrorCode::target_unavailable, "it was enrolled without the plane `task`");
   }
   if (!node.is_attached) return waiting(node, ErrorCode::session_lost, "it is not attached");
+  if (node.is_locked) return waiting(node, ErrorCode::node_locked, "its owner has locked it");
   if (node.is_draining) return waiting(node, ErrorCode::draining, "it is draining");
   if (std::ranges::none_of(node.isolation, [least](auto level) { return level >= least; })) {
     return waiting(node, ErrorCode::isolation_unavailable,

@@ -37,6 +37,7 @@ struct NodeFacts {
   std::vector<wire::IsolationLevel> isolation;  // that it has proven
   bool is_attached = false;
   bool is_draining = false;
+  bool is_locked = false;  // by its owner
   // It refused for capacity and nothing has changed since.
   bool is_full_by_its_word = false;
   std::uint32_t slots = 0;
