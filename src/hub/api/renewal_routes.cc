@@ -1,8 +1,8 @@
 // How nodes take new certificates, and how people make them do so.
 #include "http/json_reader.h"
-#include "hub/audit/hub_audit.h"
 #include "hub/api/routes.h"
 #include "hub/api/views.h"
+#include "hub/audit/hub_audit.h"
 #include "hub/nodes/node_service.h"
 #include "hub/nodes/renewal.h"
 

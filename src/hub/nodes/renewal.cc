@@ -71,7 +71,9 @@ Result<Bytes> RenewalService::issue(Candidate& candidate) {
   candidate.next = describe_certificate(certificate);
   candidate.issued_at = transport::describe_peer_certificate(certificate).issued_at;
   http::JsonWriter json;
-  json.begin_object().field("chain", certificate.pem() + needs_.keys.authority.certificate().pem()).end_object();
+  json.begin_object()
+      .field("chain", certificate.pem() + needs_.keys.authority.certificate().pem())
+      .end_object();
   return std::move(json).take_text();
 }
 

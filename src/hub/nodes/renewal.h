@@ -15,10 +15,10 @@ namespace outhaul::hub {
 
 // What a node sends over a connection on which it proved to hold the key of `certificate_der`.
 struct RenewalRequest {
-  Bytes certificate_der;  // of the connection; within its dates or past them
-  std::string csr_pem;    // for the next key
-  Bytes proof;            // by the node's signing key, over crypto::renewal_statement
-  std::string address;    // where the connection comes from, for the audit log
+  Bytes certificate_der;     // of the connection; within its dates or past them
+  std::string csr_pem;       // for the next key
+  Bytes proof;               // by the node's signing key, over crypto::renewal_statement
+  std::string address = {};  // where the connection comes from, for the audit log
 };
 
 class RenewalService {

@@ -72,7 +72,7 @@ class Identity final : public wire::HelloSigner {
   void use(TlsPair pair) { tls_ = std::move(pair); }
 
   Bytes sign_hello(ByteView challenge_nonce, ByteView hub_spki) const override;
-  const crypto::SigningKey& signing_key() const override { return keys_.signing; }
+  const crypto::SigningKey& signing_key() const override { return signing_; }
   const Bytes& signing_certificate() const override { return signing_certificate_.der(); }
   // The proof of a renewal: crypto::renewal_statement over the present certificate and this request.
   Bytes sign_renewal(ByteView request_pem) const;
