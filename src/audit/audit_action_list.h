@@ -20,7 +20,6 @@ OUTHAUL_AUDIT(process_stopped, "process.stopped", 6002, 4)
 OUTHAUL_AUDIT(node_locked, "node.locked", 6002, 7)
 OUTHAUL_AUDIT(node_unlocked, "node.unlocked", 6002, 6)
 OUTHAUL_AUDIT(policy_loaded, "policy.loaded", 3004, 3)
-OUTHAUL_AUDIT(policy_refused, "policy.refused", 3004, 99)
 
 // Sessions of nodes
 OUTHAUL_AUDIT(session_attached, "session.attached", 3002, 1)
@@ -42,6 +41,7 @@ OUTHAUL_AUDIT(receipt_refused, "receipt.refused", 6003, 99)
 OUTHAUL_AUDIT(consent_asked, "consent.asked", 3003, 99)
 OUTHAUL_AUDIT(consent_given, "consent.given", 3003, 1)
 OUTHAUL_AUDIT(consent_withheld, "consent.withheld", 3003, 99)
+OUTHAUL_AUDIT(consent_forgotten, "consent.forgotten", 3003, 2)
 
 // People and machines
 OUTHAUL_AUDIT(account_created, "account.created", 3001, 1)

@@ -18,6 +18,13 @@ std::string to_hex(ByteView bytes) {
 
 namespace {
 
+std::optional<std::uint32_t> hex_digit(char c) {
+  if ('0' <= c && c <= '9') return static_cast<std::uint32_t>(c - '0');
+  if ('a' <= c && c <= 'f') return static_cast<std::uint32_t>(c - 'a' + 10);
+  if ('A' <= c && c <= 'F') return static_cast<std::uint32_t>(c - 'A' + 10);
+  return std::nullopt;
+}
+
 constexpr std::string_view base64_digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 constexpr std::size_t base64_group = 4;
 
@@ -35,6 +42,18 @@ std::optional<std::uint32_t> group_bits(std::string_view group, std::size_t padd
 }
 
 }  // namespace
+
+std::optional<Bytes> parse_hex(std::string_view text) {
+  if (text.size() % 2 != 0) return std::nullopt;
+  Bytes bytes;
+  for (std::size_t at = 0; at < text.size(); at += 2) {
+    const auto high = hex_digit(text[at]);
+    const auto low = hex_digit(text[at + 1]);
+    if (!high || !low) return std::nullopt;
+    bytes.push_back(static_cast<char>(*high << 4U | *low));
+  }
+  return bytes;
+}
 
 std::string to_base64(ByteView bytes) {
   std::string text;

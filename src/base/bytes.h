@@ -13,6 +13,8 @@ using ByteView = std::string_view;
 
 // Lower-case hexadecimal, two characters a byte.
 std::string to_hex(ByteView bytes);
+// Of either case; an empty optional for any other text.
+std::optional<Bytes> parse_hex(std::string_view text);
 // Standard base64 with padding; parse gives an empty optional for any other text.
 std::string to_base64(ByteView bytes);
 std::optional<Bytes> parse_base64(std::string_view text);

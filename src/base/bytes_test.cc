@@ -53,5 +53,11 @@ TEST(Base64, WhenAnythingElse_ThenNothing) {
   }
 }
 
+TEST(Hex, WhenItIsParsed_ThenEitherCaseIsTakenAndNothingElse) {
+  EXPECT_EQ(parse_hex("00fFa5"), Bytes("\x00\xff\xa5", 3));
+  EXPECT_EQ(parse_hex(""), Bytes());
+  for (const auto* text : {"0", "0g", " 0", "0x", "00 "}) EXPECT_FALSE(parse_hex(text).has_value()) << text;
+}
+
 }  // namespace
 }  // namespace outhaul

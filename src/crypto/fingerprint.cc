@@ -2,22 +2,13 @@
 
 #include <openssl/crypto.h>
 
-#include <cstdint>
-#include <optional>
-
+#include "base/bytes.h"
 #include "crypto/digest.h"
 
 namespace outhaul::crypto {
 namespace {
 
 constexpr std::string_view prefix = "sha256:";
-
-std::optional<std::uint8_t> digit_value(char c) {
-  if ('0' <= c && c <= '9') return static_cast<std::uint8_t>(c - '0');
-  if ('a' <= c && c <= 'f') return static_cast<std::uint8_t>(c - 'a' + 10);
-  if ('A' <= c && c <= 'F') return static_cast<std::uint8_t>(c - 'A' + 10);
-  return std::nullopt;
-}
 
 }  // namespace
 
@@ -28,14 +19,9 @@ Result<Fingerprint> Fingerprint::parse(std::string_view text) {
   if (!text.starts_with(prefix)) return invalid("fingerprint: does not start with sha256:");
   text.remove_prefix(prefix.size());
   if (text.size() != 2 * sha256_bytes) return invalid("fingerprint: not 64 hexadecimal digits");
-  Bytes digest;
-  for (std::size_t at = 0; at < text.size(); at += 2) {
-    const auto high = digit_value(text[at]);
-    const auto low = digit_value(text[at + 1]);
-    if (!high || !low) return invalid("fingerprint: not 64 hexadecimal digits");
-    digest.push_back(static_cast<char>(*high << 4U | *low));
-  }
-  return Fingerprint(std::move(digest));
+  auto digest = parse_hex(text);
+  if (!digest) return invalid("fingerprint: not 64 hexadecimal digits");
+  return Fingerprint(*std::move(digest));
 }
 
 std::string Fingerprint::text() const { return std::string(prefix) + to_hex(digest_); }

@@ -2,6 +2,7 @@
 
 #include "config/config_reader.h"
 #include "crypto/data_files.h"
+#include "crypto/digest.h"
 
 namespace outhaul {
 namespace {
@@ -27,6 +28,7 @@ Result<void> load_policy(const std::filesystem::path& data_directory, OwnerFiles
     return fail(std::move(holds).error().during(files.policy_path));
   }
   settings.policy = std::move(policy);
+  settings.policy_sha256 = crypto::sha256_hex(text);
   return {};
 }
 

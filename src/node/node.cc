@@ -6,6 +6,7 @@
 #include "base/event.h"
 #include "base/planted_fault.h"
 #include "base/task_group.h"
+#include "base/time_text.h"
 #include "base/within.h"
 #include "node/enrolment/renewal_keeper.h"
 #include "node/link/link.h"
@@ -72,14 +73,14 @@ struct Node::Parts final : StreamFollower {
   Event link_ended;  // it said goodbye
   Event program_started;
   stream::StreamStore streams;
+  audit::DurableLog audit;
+  audit::WitnessBook witnesses;
   OwnerPolicy policy;
   ConsentBook book;
   ConsentDesk consent;
   NodeRules rules;
   wire::TaskGate gate;
   TaskLedger ledger;
-  audit::DurableLog audit;
-  audit::WitnessBook witnesses;
   audit::HeadExchange heads;
   std::vector<crypto::TrustedKey> hub_head_keys;
   ReceiptWriter receipts;
@@ -101,8 +102,9 @@ Node::Parts::Parts(const NodePorts& given, NodeSelf given_self, NodeSettings giv
       link_ended(ports.executor),
       program_started(ports.executor),
       streams(ports.executor, ports.disk, store_config_of(settings)),
+      audit({ports.executor, ports.clock, ports.random, ports.disk, ports.log}, audit_config()),
       policy(settings, ports.owner.files, ports.owner.file_work),
-      consent(ports.executor, ports.clock, book, policy, ports.log),
+      consent({ports.executor, ports.clock, ports.log, audit}, book, policy),
       rules({settings, ports.disk, streams, policy, consent, ports.log,
              [this] {
                return NodeRules::Load{runner ? runner->running() : 0, is_draining || hub_wants_drain,
@@ -111,7 +113,6 @@ Node::Parts::Parts(const NodePorts& given, NodeSelf given_self, NodeSettings giv
       gate({self.node, self.deployment}, rules,
            [this](const TaskId& task) { return runner ? runner->state_of(task) : std::nullopt; }),
       ledger(gate),
-      audit({ports.executor, ports.clock, ports.random, ports.disk, ports.log}, audit_config()),
       heads(audit, witnesses, ports.clock, ports.log),
       receipts(self.node, *self.signer, audit),
       group(ports.executor) {
@@ -286,6 +287,11 @@ void Node::Parts::read_lock() {
   const bool was_locked = std::exchange(is_locked, !notice || notice->has_value());
   if (is_locked == was_locked) return;
   ports.log.info(is_locked ? "locked by the node's owner" : "unlocked by the node's owner");
+  const auto action = is_locked ? audit::AuditAction::node_locked : audit::AuditAction::node_unlocked;
+  audit::AuditEntry changed(action, "owner", self.node.text());
+  if (notice && *notice)
+    changed = std::move(changed).with("reason", (*notice)->reason).with("since", time_text((*notice)->since));
+  audit::note(audit, ports.log, std::move(changed));
 }
 
 Task<Result<void>> Node::Parts::make_durable(Result<stream::JournalPosition> appended) {
@@ -310,6 +316,10 @@ void Node::Parts::audit_start() {
   audit::AuditEntry started(audit::AuditAction::process_started, "", self.node.text());
   started = std::move(started).with("instance", instance.text()).with("version", facts.version);
   audit::note(audit, ports.log, std::move(started).with("crashes", std::to_string(ledger.crashes())));
+  if (!settings.policy) return;
+  audit::AuditEntry loaded(audit::AuditAction::policy_loaded, "owner", self.node.text());
+  loaded = std::move(loaded).with("mode", std::string(policy::name_of(settings.policy->mode)));
+  audit::note(audit, ports.log, std::move(loaded).with("sha256", settings.policy_sha256));
 }
 
 void Node::Parts::audit_stop() {

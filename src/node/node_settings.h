@@ -41,6 +41,7 @@ struct NodeSettings {
   Duration max_term_grace = std::chrono::seconds(60);  // a task may ask for less
   // Of policy.yaml; none: everything runs that `isolation` allows, and nobody is asked.
   std::optional<policy::Policy> policy;
+  std::string policy_sha256;    // of the file's text, hex
   bool hub_may_answer = false;  // questions to the person at the node, for its owner
 };
 

@@ -92,6 +92,35 @@ TEST_F(OwnedNodeTest, WhenAPolicyAsks_ThenNothingStartsBeforeTheAnswerAndTheAnsw
 }
 
 // proves C8
+TEST_F(OwnedNodeTest, WhenTheOwnerDecides_ThenTheAuditLogSaysWhatWasAskedAndAnswered) {
+  live();
+  const auto given = shell("hello");
+  const auto withheld = shell("slow");
+  const auto late = shell("hello");
+  hub_.dispatch(given);
+  hub_.dispatch(withheld);
+  hub_.dispatch(late);
+  settle();
+  ASSERT_TRUE(answer(given, Answer::once)->has_value());
+  ASSERT_TRUE(answer(withheld, Answer::never)->has_value());
+  lock_.notice = LockNotice{.reason = "lunch", .since = clock_.wall_now()};
+  pass(6min);
+  life_->node.note_lock();
+  settle();
+
+  using Actions = std::vector<std::string>;
+  EXPECT_EQ(audited(given.task_id.text()),
+            (Actions{"task.accepted", "consent.asked", "consent.given", "task.started", "task.ended"}));
+  EXPECT_EQ(audited(withheld.task_id.text()),
+            (Actions{"task.accepted", "consent.asked", "consent.withheld", "task.ended consent_denied"}));
+  EXPECT_EQ(audited(late.task_id.text()),
+            (Actions{"task.accepted", "consent.asked", "consent.withheld consent_timeout",
+                     "task.ended consent_timeout"}));
+  EXPECT_EQ(audited(node_keys_.identity().node.text()),
+            (Actions{"process.started", "policy.loaded", "node.locked"}));
+}
+
+// proves C8
 TEST_F(OwnedNodeTest, WhenInputComesBeforeTheAnswer_ThenTheProgramReadsItOnceItStarts) {
   machine_.teach("slow", {"cat", "exit=0"});
   live();

@@ -9,7 +9,7 @@ from harness import DeploymentTest, eventually
 from openapi import Document
 
 # Needs a node's certificate or a request that only a node can sign; the node's own enrolment is seen in other tests.
-NOT_CALLED = {"tunnel", "enroll_node", "open_tunnel"}
+NOT_CALLED = {"tunnel", "enroll_node", "open_tunnel", "renew_certificate"}
 UNKNOWN_FIELD = "surely_unknown"
 
 
@@ -89,6 +89,8 @@ class Api(DeploymentTest):
         self.ok("GET", "/api/v1/nodes?limit=1&cursor=" + listed["next_cursor"])
         self.ok("GET", "/api/v1/nodes/extra")
         self.ok("POST", "/api/v1/nodes/extra/drain", {"drain": True})
+        self.ok("POST", "/api/v1/nodes/extra/rotate")
+        self.refused(404, "POST", "/api/v1/nodes/nobody/rotate")
         self.ok("GET", "/api/v1/approvals")
         self.refused(404, "POST", "/api/v1/approvals/task_01jd0000000000000000000000", {"answer": "once"})
         self.refused(404, "GET", "/api/v1/nodes/nobody")

@@ -45,7 +45,13 @@ Task<Result<Question>> ConsentDesk::make_question(wire::TaskSpec task) const {
 Result<void> ConsentDesk::ask(Question question) {
   if (!question.answer)
     log_.info("a task waits for an answer", {{"task", question.task.text()}, {"why", question.why}});
+  audit::AuditEntry asked(audit::AuditAction::consent_asked, question.owner.text(), question.task.text());
+  asked = std::move(asked).with("why", question.why).with("program", question.program);
+  asked = std::move(asked).with("program_sha256", question.program_sha256);
+  asked = std::move(asked).with("binding", to_hex(question.binding));
+  if (question.answer) asked = std::move(asked).with("answered", std::string(name_of(*question.answer)));
   OUTHAUL_CHECK(book_.append_question(*journal_, std::move(question)));
+  audit::note(audit_, log_, std::move(asked));
   changed_.pulse();
   return {};
 }
@@ -64,8 +70,9 @@ Task<Result<sandbox::ProcessSpec>> ConsentDesk::hold_approved(wire::TaskSpec tas
   const auto* question = book_.find(id);
   const bool is_as_shown = question != nullptr && held.binding.digest == question->binding;
   if (is_as_shown || OUTHAUL_FAULT("consent_not_bound")) co_return std::move(held.spec);
-  co_return fail(ErrorCode::consent_void,
-                 "the program, its files or its directory are not what was approved");
+  Error changed(ErrorCode::consent_void, "the program, its files or its directory are not what was approved");
+  note_withheld(id, changed);
+  co_return fail(std::move(changed));
 }
 
 Result<void> ConsentDesk::close(const TaskId& task) {
@@ -73,6 +80,15 @@ Result<void> ConsentDesk::close(const TaskId& task) {
   OUTHAUL_CHECK(book_.append_closed(*journal_, task));
   changed_.pulse();
   return {};
+}
+
+void ConsentDesk::note_timeout(const TaskId& task) const {
+  note_withheld(task, Error(ErrorCode::consent_timeout, "nobody at the node answered in time"));
+}
+
+void ConsentDesk::note_withheld(const TaskId& task, const Error& why) const {
+  audit::AuditEntry withheld(audit::AuditAction::consent_withheld, "owner", task.text());
+  audit::note(audit_, log_, std::move(withheld).refused_by(why));
 }
 
 Result<stream::JournalPosition> ConsentDesk::answer(const TaskId& task, Answer answer, std::string_view by) {
@@ -85,6 +101,11 @@ Result<stream::JournalPosition> ConsentDesk::answer(const TaskId& task, Answer a
   }
   OUTHAUL_TRY(position, book_.append_answer(*journal_, task, answer));
   log_.info("a question is answered", {{"task", task.text()}, {"answer", name_of(answer)}, {"by", by}});
+  const auto action =
+      answer == Answer::never ? audit::AuditAction::consent_withheld : audit::AuditAction::consent_given;
+  audit::AuditEntry answered(action, std::string(by), task.text());
+  answered = std::move(answered).with("answer", std::string(name_of(answer)));
+  audit::note(audit_, log_, std::move(answered).with("binding", to_hex(question->binding)));
   changed_.pulse();
   return position;
 }
@@ -92,6 +113,7 @@ Result<stream::JournalPosition> ConsentDesk::answer(const TaskId& task, Answer a
 Result<stream::JournalPosition> ConsentDesk::forget() {
   OUTHAUL_TRY(position, book_.append_forgotten(*journal_));
   log_.info("answers for the session and standing noes are taken back");
+  audit::note(audit_, log_, {audit::AuditAction::consent_forgotten, "owner", ""});
   changed_.pulse();
   return position;
 }

@@ -5,6 +5,7 @@
 
 #include <functional>
 
+#include "audit/audit_log.h"
 #include "base/async_clock.h"
 #include "base/event.h"
 #include "base/log.h"
@@ -24,9 +25,19 @@ enum class Consent {
 class ConsentDesk {
  public:
   // All outlive the desk.
-  ConsentDesk(Executor executor, AsyncClock& clock, ConsentBook& book, const OwnerPolicy& policy,
-              const Log& log)
-      : clock_(clock), book_(book), policy_(policy), log_(log), changed_(std::move(executor)) {}
+  struct Ports {
+    Executor executor;
+    AsyncClock& clock;
+    const Log& log;
+    audit::AuditLog& audit;
+  };
+  ConsentDesk(const Ports& ports, ConsentBook& book, const OwnerPolicy& policy)
+      : clock_(ports.clock),
+        log_(ports.log),
+        audit_(ports.audit),
+        book_(book),
+        policy_(policy),
+        changed_(ports.executor) {}
   // Once, before anything is asked.
   void bind(stream::Journal& journal) { journal_ = &journal; }
 
@@ -48,8 +59,11 @@ class ConsentDesk {
   //   errors  consent_void: something is not as it was shown. task_policy_refused: the policy says no by now
   Task<Result<sandbox::ProcessSpec>> hold_approved(wire::TaskSpec task) const;
   Result<void> close(const TaskId& task);
+  // Nobody answered in time: for the audit log.
+  void note_timeout(const TaskId& task) const;
 
   // Takes an answer and gives the position that makes it durable.
+  //   by  an account, or "owner"
   //   errors  not_found: no such question. conflict: it is answered or late. invalid: not for the session
   Result<stream::JournalPosition> answer(const TaskId& task, Answer answer, std::string_view by);
   // Takes back every yes for the session and every standing no.
@@ -60,10 +74,13 @@ class ConsentDesk {
   Event& changed() { return changed_; }
 
  private:
+  void note_withheld(const TaskId& task, const Error& why) const;
+
   AsyncClock& clock_;
+  const Log& log_;
+  audit::AuditLog& audit_;
   ConsentBook& book_;
   const OwnerPolicy& policy_;
-  const Log& log_;
   stream::Journal* journal_ = nullptr;
   Event changed_;
 };

@@ -83,7 +83,7 @@ Task<Bytes> serve_owner_request(Node& node, Bytes request) {
   if (!parsed) co_return failure(parsed.error());
   if (parsed->what == "list") co_return list(node);
   if (parsed->what == "answer") {
-    const auto answered = co_await node.answer(parsed->task, parsed->answer, "the node's owner");
+    const auto answered = co_await node.answer(parsed->task, parsed->answer, "owner");
     co_return done(answered);
   }
   if (parsed->what == "forget") {

@@ -67,9 +67,9 @@ TaskRun::TaskRun(const RunPorts& ports, const TaskId& task)
       progress_(ports.executor),
       consent_changed_(ports.executor) {}
 
-void TaskRun::start(sandbox::ProcessSpec program) {
+void TaskRun::start(sandbox::ProcessSpec program, std::optional<ExecutedFile> approved) {
   is_started_ = true;
-  note_execution(program);
+  note_execution(program, std::move(approved));
   if (std::holds_alternative<wire::EchoAction>(entry().spec.action)) return;
   if (entry().end_reason != EndReason::none) {
     return refuse_start(Error(ErrorCode::task_cancelled, "ended before it started"));
@@ -88,12 +88,13 @@ void TaskRun::start(sandbox::ProcessSpec program) {
 }
 
 // Before the start: afterwards the file could be another.
-void TaskRun::note_execution(const sandbox::ProcessSpec& spec) {
+void TaskRun::note_execution(const sandbox::ProcessSpec& spec, std::optional<ExecutedFile> approved) {
+  if (!approved && ports_.facts.executed_file && !spec.argv.empty())
+    approved = ports_.facts.executed_file(spec);
   Execution execution{ports_.clock.wall_now(), {}, {}};
-  if (ports_.facts.executed_file && !spec.argv.empty()) {
-    auto file = ports_.facts.executed_file(spec);
-    execution.executable = std::move(file.path);
-    execution.sha256 = std::move(file.sha256);
+  if (approved) {
+    execution.executable = std::move(approved->path);
+    execution.sha256 = std::move(approved->sha256);
   }
   // Not awaited: what a crash takes of it is missing in the receipt.
   const auto written = ports_.ledger.append_execution(ports_.journal, task_, std::move(execution));
@@ -191,6 +192,7 @@ Task<Result<void>> TaskRun::await_consent() {
   } else if (consent == Consent::given) {
     OUTHAUL_CO_CHECK(co_await start_with_consent());
   } else if (consent == Consent::timed_out) {
+    ports_.consent.note_timeout(task_);
     refuse_start(Error(ErrorCode::consent_timeout, "nobody at the node answered in time"));
   } else {
     refuse_start(Error(ErrorCode::consent_denied, "the person at the node said no"));
@@ -238,7 +240,10 @@ Task<Result<void>> TaskRun::start_with_consent() {
   OUTHAUL_CO_CHECK(co_await ports_.journal.durable(ports_.journal.appended()));
   auto held = co_await ports_.consent.hold_approved(entry().spec);
   if (held) {
-    start(*std::move(held));
+    // Found good by hold_approved(): it is exactly what is held.
+    const auto* question = ports_.consent.book().find(task_);
+    ExecutedFile approved{question->program, parse_hex(question->program_sha256).value_or(Bytes())};
+    start(*std::move(held), std::move(approved));
   } else {
     refuse_start(std::move(held).error());
   }

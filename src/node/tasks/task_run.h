@@ -84,11 +84,12 @@ class TaskRun {
     stream::JournalPosition written = 0;
   };
 
-  void note_execution(const sandbox::ProcessSpec& spec);
+  void note_execution(const sandbox::ProcessSpec& spec, std::optional<ExecutedFile> approved);
   void note_start();
   audit::AuditEntry end_entry(const wire::TaskResult& result) const;
   const TaskEntry& entry() const { return *ports_.ledger.find(task_); }
-  void start(sandbox::ProcessSpec process);
+  // `approved` is the file that the program holds, whatever its path names by now.
+  void start(sandbox::ProcessSpec program, std::optional<ExecutedFile> approved = {});
   void refuse_start(Error why);
   Task<Result<void>> await_consent();
   Task<Result<void>> ask();
