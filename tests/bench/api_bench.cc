@@ -1,6 +1,8 @@
 // A client of the HTTPS interface that measures tasks, for scripts/bench.
 //   api_bench URL CA_FINGERPRINT TOKEN_FILE latency RUNS PROGRAM
 //   api_bench URL CA_FINGERPRINT TOKEN_FILE rate IN_FLIGHT TOTAL PROGRAM
+//   api_bench URL CA_FINGERPRINT TOKEN_FILE accept IN_FLIGHT TOTAL PROGRAM     for a node that does not
+//   exist: accepted, and no more
 // Each connection is opened before the clock starts and carries one task at a time. Prints one JSON line.
 #include <algorithm>
 #include <chrono>
@@ -54,6 +56,14 @@ class Bench {
     auto parsed = http::parse_url(url);
     if (!parsed) give_up("bad URL");
     settings_.url = *parsed;
+  }
+
+  // Tasks are only accepted: they wait for a pool that no node is in.
+  void accept_only() {
+    body_.back() = ',';
+    body_ += R"("selector":{"pool":"nobody"}})";
+    target_ = "/api/v1/tasks";
+    outcome_ = R"("queued")";
   }
 
   void latency(int runs) {
@@ -112,14 +122,14 @@ class Bench {
   Task<void> one(http::Client& client) {
     http::ClientRequest request;
     request.method = http::Method::post;
-    request.target = "/api/v1/tasks?wait=30s";
+    request.target = target_;
     request.headers.add("Authorization", "Bearer " + token_);
     request.headers.add("Content-Type", "application/json");
     request.body = body_;
     const auto response = co_await client.call(std::move(request));
     if (!response) give_up(response.error().what());
-    if (response->body.find(R"("finished")") == std::string::npos)
-      give_up("a task did not finish: " + response->body);
+    if (response->body.find(outcome_) == std::string::npos)
+      give_up("the task is not " + outcome_ + ": " + response->body);
   }
 
   void print(double rate, double client_cpu_us) {
@@ -140,6 +150,8 @@ class Bench {
   TaskGroup group_{io_.get_executor()};
   std::string token_;
   std::string body_;
+  std::string target_ = "/api/v1/tasks?wait=30s";
+  std::string outcome_ = R"("finished")";
   std::unique_ptr<http::TlsClientContext> tls_;
   http::Client::Settings settings_;
   std::vector<double> latencies_;
@@ -158,6 +170,7 @@ int main(int argc, char** argv) {
   if (words[3] == "latency") {
     bench.latency(std::atoi(words[4].c_str()));
   } else {
+    if (words[3] == "accept") bench.accept_only();
     bench.rate(std::atoi(words[4].c_str()), std::atoi(words[5].c_str()));
   }
   return 0;

@@ -157,7 +157,7 @@ void Courier::put_back(const LiveTaskPtr& task) {
   row.state = store::TaskState::queued;
   row.envelope.clear();
   row.times.dispatched_at.reset();
-  needs_.board.move(*task, NodeId());
+  needs_.board.move(task, NodeId());
   needs_.rows.note_requeue(*task);
   task->changed.pulse();
   if (task->cancel) {
@@ -177,7 +177,7 @@ bool Courier::sign(const LiveTaskPtr& task, const NodeId& node) {
   row.envelope = std::move(*envelope);
   row.state = store::TaskState::dispatched;
   row.times.dispatched_at = clock_.wall_now();
-  needs_.board.move(*task, node);
+  needs_.board.move(task, node);
   task->changed.pulse();
   needs_.audit.note(
       audit::AuditEntry(audit::AuditAction::task_dispatched, "hub", row.id.text()).with("node", node.text()));

@@ -30,12 +30,19 @@ NodeFacts& Dispatcher::facts_now(NodeRecord& record) const {
   return record.facts;
 }
 
+bool Dispatcher::can_take(const LiveTask& task, NodeRecord& record) const {
+  return record.attachment && record.attachment->link != nullptr &&
+         !obstacle(task.selector, task.spec.isolation, facts_now(record));
+}
+
 std::optional<NodeId> Dispatcher::choose(const LiveTask& task) {
+  if (!task.selector.node.empty()) {
+    auto* record = needs_.registry.find_by_text(task.selector.node);
+    return record != nullptr && can_take(task, *record) ? std::optional(record->row.id) : std::nullopt;
+  }
   LeastLoaded choice;
   for (auto& [id, record] : needs_.registry.records()) {
-    if (!record.attachment || record.attachment->link == nullptr) continue;
-    const auto& facts = facts_now(record);
-    if (!why_not(task.selector, task.spec.isolation, facts)) choice.offer(facts);
+    if (can_take(task, record)) choice.offer(record.facts);
   }
   return choice.best();
 }
@@ -49,7 +56,7 @@ void Dispatcher::place_fresh(const LiveTaskPtr& task) {
 Task<void> Dispatcher::run() {
   auto& due = needs_.board.dispatch_due();
   while (true) {
-    const auto deadline = next_deadline();
+    const auto deadline = needs_.board.queue().next_deadline();
     if (deadline == TimePoint::max()) {
       co_await due.wait();
     } else {
@@ -61,15 +68,19 @@ Task<void> Dispatcher::run() {
   }
 }
 
-// Oldest first. A task that waits for one node does not hold up those behind it.
+// Oldest first. A task that waits for one node does not hold up those behind it; where it finds none, no
+// other that needs the same does.
 void Dispatcher::dispatch_queued() {
-  if (!has_room()) return;
-  for (const auto& task : needs_.board.queued()) {
-    if (!task->saved.is_set()) continue;
+  const auto& queue = needs_.board.queue();
+  auto heads = has_room() ? queue.heads() : std::map<TaskId, LiveTaskPtr>();
+  while (!heads.empty()) {
+    const auto task = heads.extract(heads.begin()).mapped();
     const auto node = choose(*task);
     if (!node) continue;
     needs_.courier.sign_and_send(task, *node);
     if (!has_room()) return;
+    auto next = queue.head_like(*task);
+    if (next && next != task) heads.emplace(next->row.id, std::move(next));
   }
 }
 
@@ -83,18 +94,11 @@ bool Dispatcher::has_room() const {
 }
 
 void Dispatcher::expire_queued() {
-  for (const auto& task : needs_.board.queued()) {
-    if (clock_.now() < task->queue_deadline) continue;
+  for (const auto& task : needs_.board.queue().overdue(clock_.now())) {
     const Error evidence(ErrorCode::queue_timeout,
                          "no node could take the task in time: " + waiting_text(waiting(*task)));
     needs_.ender.end_by_hub(task, store::TaskState::failed, evidence);
   }
-}
-
-TimePoint Dispatcher::next_deadline() const {
-  auto first = TimePoint::max();
-  for (const auto& task : needs_.board.queued()) first = std::min(first, task->queue_deadline);
-  return first;
 }
 
 std::vector<Waiting> Dispatcher::waiting(const LiveTask& task) const {

@@ -38,10 +38,10 @@ class Dispatcher {
   bool is_complete(const StreamId& stream) const;
   std::optional<NodeId> choose(const LiveTask& task);
   NodeFacts& facts_now(NodeRecord& record) const;
+  bool can_take(const LiveTask& task, NodeRecord& record) const;
   bool has_room() const;
   void dispatch_queued();
   void expire_queued();
-  TimePoint next_deadline() const;
   void reconcile_unknown(const LiveTaskPtr& task, NodeLink& link, const v1::Hello& hello);
 
   AsyncClock& clock_;

@@ -11,7 +11,7 @@ void TaskBoard::add(LiveTaskPtr task) {
   if (task->is_on_node()) {
     by_node_[row.node].insert(row.id);
   } else if (!task->is_final()) {
-    queue_.insert(row.id);
+    queue_.add(task);
   }
   const auto id = row.id;
   const bool is_new = tasks_.emplace(id, std::move(task)).second;
@@ -38,18 +38,18 @@ LiveTaskPtr TaskBoard::find_by_stream(const StreamId& stream) const {
   return found == by_stream_.end() ? nullptr : find(found->second);
 }
 
-void TaskBoard::move(LiveTask& task, const NodeId& node) {
-  release(task);
-  task.row.node = node;
+void TaskBoard::move(const LiveTaskPtr& task, const NodeId& node) {
+  release(*task);
+  task->row.node = node;
   if (node.is_empty()) {
-    queue_.insert(task.row.id);
+    queue_.add(task);
   } else {
-    by_node_[node].insert(task.row.id);
+    by_node_[node].insert(task->row.id);
   }
 }
 
 void TaskBoard::release(LiveTask& task) {
-  queue_.erase(task.row.id);
+  queue_.remove(task);
   const auto node = by_node_.find(task.row.node);
   if (node == by_node_.end()) return;
   node->second.erase(task.row.id);
@@ -69,14 +69,8 @@ std::vector<LiveTaskPtr> TaskBoard::on_node(const NodeId& node) const {
   return tasks;
 }
 
-std::vector<LiveTaskPtr> TaskBoard::queued() const {
-  std::vector<LiveTaskPtr> tasks;
-  for (const auto& id : queue_) tasks.push_back(find(id));
-  return tasks;
-}
-
 void TaskBoard::wake_dispatcher() {
-  if (!queue_.empty()) dispatch_due_.set();
+  if (!queue_.is_empty()) dispatch_due_.set();
 }
 
 }  // namespace outhaul::hub

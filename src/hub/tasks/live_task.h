@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/event.h"
 #include "hub/tasks/selector.h"
+#include "hub/tasks/task_queue.h"
 #include "store/task_store.h"
 #include "wire/task_spec.h"
 
@@ -54,9 +55,8 @@ struct LiveTask {
   }
   bool is_on_node() const { return !row.node.is_empty() && !is_final(); }
 };
-// Shared by the board, by sessions that deliver to or receive from it, and by requests that wait for it; any
-// of them may be the last to look at the end.
-using LiveTaskPtr = std::shared_ptr<LiveTask>;
+// LiveTaskPtr is shared by the board, by sessions that deliver to or receive from it, and by requests that
+// wait for it; any of them may be the last to look at the end.
 
 class TaskBoard {
  public:
@@ -72,7 +72,7 @@ class TaskBoard {
 
   // Binds it to a node, or takes it back into the queue (empty node). The row's state is the caller's to set
   // first.
-  void move(LiveTask& task, const NodeId& node);
+  void move(const LiveTaskPtr& task, const NodeId& node);
   // It has ended: it takes no slot and no place in the queue any more.
   void release(LiveTask& task);
 
@@ -80,8 +80,7 @@ class TaskBoard {
   // Dispatched to the node and not ended.
   std::uint32_t live_on(const NodeId& node) const;
   std::vector<LiveTaskPtr> on_node(const NodeId& node) const;
-  // Oldest first.
-  std::vector<LiveTaskPtr> queued() const;
+  const TaskQueue& queue() const { return queue_; }
   // A queued task might find a place now: a slot came free, a node came, a task was saved. Wakes nobody while
   // nothing waits.
   void wake_dispatcher();
@@ -91,7 +90,7 @@ class TaskBoard {
   std::map<TaskId, LiveTaskPtr> tasks_;
   std::map<StreamId, TaskId> by_stream_;
   std::map<NodeId, std::set<TaskId>> by_node_;
-  std::set<TaskId> queue_;  // ids sort by their time
+  TaskQueue queue_;
   Event dispatch_due_;
 };
 

@@ -13,8 +13,19 @@ namespace {
 constexpr std::string_view task_plane = "task";
 constexpr std::size_t max_named_nodes = 5;
 
-Waiting waiting(const NodeFacts& node, ErrorCode code, std::string reason) {
-  return {node.id, node.name, code, std::move(reason)};
+std::string words_for(ErrorCode code, wire::IsolationLevel least, const NodeFacts& node) {
+  switch (code) {
+    case ErrorCode::no_node_matches: return "the selector does not mean this node";
+    case ErrorCode::target_unavailable: return "it was enrolled without the plane `task`";
+    case ErrorCode::session_lost: return "it is not attached";
+    case ErrorCode::node_locked: return "its owner has locked it";
+    case ErrorCode::draining: return "it is draining";
+    case ErrorCode::isolation_unavailable:
+      return fmt::format("it does not offer isolation `{}` or more", wire::name_of(least));
+    default:
+      return node.live_tasks < node.slots ? "it says that it has no room"
+                                          : fmt::format("all of its {} slots are taken", node.slots);
+  }
 }
 
 bool has_label(const NodeFacts& node, const std::pair<const std::string, std::string>& wanted) {
@@ -76,25 +87,23 @@ bool selects(const Selector& selector, const NodeFacts& node) {
                              [&node](const auto& wanted) { return has_label(node, wanted); });
 }
 
-std::optional<Waiting> why_not(const Selector& selector, wire::IsolationLevel least, const NodeFacts& node) {
-  if (!selects(selector, node)) {
-    return waiting(node, ErrorCode::no_node_matches, "the selector does not mean this node");
-  }
-  if (!serves_tasks(node)) {
-    return waiting(node, ErrorCode::target_unavailable, "it was enrolled without the plane `task`");
-  }
-  if (!node.is_attached) return waiting(node, ErrorCode::session_lost, "it is not attached");
-  if (node.is_locked) return waiting(node, ErrorCode::node_locked, "its owner has locked it");
-  if (node.is_draining) return waiting(node, ErrorCode::draining, "it is draining");
-  if (std::ranges::none_of(node.isolation, [least](auto level) { return level >= least; })) {
-    return waiting(node, ErrorCode::isolation_unavailable,
-                   fmt::format("it does not offer isolation `{}` or more", wire::name_of(least)));
-  }
-  if (node.live_tasks >= node.slots) {
-    return waiting(node, ErrorCode::node_full, fmt::format("all of its {} slots are taken", node.slots));
-  }
-  if (node.is_full_by_its_word) return waiting(node, ErrorCode::node_full, "it says that it has no room");
+std::optional<ErrorCode> obstacle(const Selector& selector, wire::IsolationLevel least,
+                                  const NodeFacts& node) {
+  if (!selects(selector, node)) return ErrorCode::no_node_matches;
+  if (!serves_tasks(node)) return ErrorCode::target_unavailable;
+  if (!node.is_attached) return ErrorCode::session_lost;
+  if (node.is_locked) return ErrorCode::node_locked;
+  if (node.is_draining) return ErrorCode::draining;
+  if (std::ranges::none_of(node.isolation, [least](auto level) { return level >= least; }))
+    return ErrorCode::isolation_unavailable;
+  if (node.live_tasks >= node.slots || node.is_full_by_its_word) return ErrorCode::node_full;
   return std::nullopt;
+}
+
+std::optional<Waiting> why_not(const Selector& selector, wire::IsolationLevel least, const NodeFacts& node) {
+  const auto code = obstacle(selector, least, node);
+  if (!code) return std::nullopt;
+  return Waiting{node.id, node.name, *code, words_for(*code, least, node)};
 }
 
 void LeastLoaded::offer(const NodeFacts& node) {

@@ -1,6 +1,7 @@
 // Selector: on which nodes a task may run, and why it does not run on one. Pure.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -20,7 +21,7 @@ struct Selector {
   std::string pool;
   store::Labels labels;
   bool is_empty() const { return node.empty() && pool.empty() && labels.empty(); }
-  bool operator==(const Selector&) const = default;
+  auto operator<=>(const Selector&) const = default;
 };
 // The form of TaskRow::selector_json and of the interface.
 std::string selector_json(const Selector& selector);
@@ -59,7 +60,10 @@ std::string waiting_text(const std::vector<Waiting>& reasons);
 
 // Whether the node is one that the selector means, attached or not.
 bool selects(const Selector& selector, const NodeFacts& node);
-// Empty: the task may be sent to this node now.
+// Empty: the task may be sent to this node now. Cheap: it is asked of every node.
+std::optional<ErrorCode> obstacle(const Selector& selector, wire::IsolationLevel least,
+                                  const NodeFacts& node);
+// The same, in words.
 std::optional<Waiting> why_not(const Selector& selector, wire::IsolationLevel least, const NodeFacts& node);
 
 // The attached node with the smallest share of busy slots; the lower id where two are equal, so that the same
