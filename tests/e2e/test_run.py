@@ -22,6 +22,23 @@ class Run(DeploymentTest):
         local = subprocess.run(["uname", "-a"], stdout=subprocess.PIPE, check=True).stdout.decode()
         self.assertEqual(self.world.ok("run", "--", "uname", "-a"), local)
 
+    def test_a_revoked_token_ends_what_it_reads_at_once(self):  # proves N5
+        world = self.world
+        made = world.json("token", "create", "--role", "member")
+        words = ("login", world.url, "--ca-fingerprint", world.fingerprint, "--name", "short-lived", "--token", "-")
+        world.ok(*words, stdin=made["token"] + "\n")
+        world.ok("context", "use", "e2e")
+        line = "echo begun; exec sleep 60"
+        with world.popen("--context", "short-lived", "run", "--shell", line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                         stderr=subprocess.PIPE, text=True) as reader:
+            self.assertEqual(reader.stdout.readline(), "begun\n")
+
+            world.ok("token", "revoke", made["id"])
+
+            self.assertEqual(reader.wait(10), 125)
+            self.assertIn("unauthenticated", reader.stderr.read())
+        world.ok("task", "cancel", "--signal", "KILL", world.latest_task()["id"])
+
     def test_exit_codes_say_whose_doing_it_was(self):  # proves N4
         self.assertEqual(self.world.cli("run", "--shell", "exit 7").returncode, 7)
         killed = self.world.cli("run", "--shell", "kill -9 $$")

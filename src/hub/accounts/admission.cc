@@ -2,6 +2,13 @@
 
 #include <algorithm>
 
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
 #include "crypto/digest.h"
 #include "crypto/token.h"
 
@@ -51,14 +58,75 @@ Task<Result<Principal>> Admission::admit(RequestFacts facts, Action action) {
   co_return std::move(entry.principal);
 }
 
+// Lives in the frame of while_valid(): cancels the work when its sender may not go on, and when the request
+// itself is cancelled.
+class Admission::Stay {
+ public:
+  Stay(Admission& admission, const Principal& principal, const Executor& strand,
+       asio::cancellation_slot outer)
+      : admission_(admission), principal_(principal), outer_(outer) {
+    admission_.stays_.insert(this);
+    if (outer_.is_connected()) outer_.assign([this](asio::cancellation_type type) { stop_.emit(type); });
+    if (!principal_.expires_at) return;
+    const auto left = *principal_.expires_at - admission_.clock_.wall_now();
+    alarm_ = admission_.clock_.alarm_at(admission_.clock_.now() + left, strand, [this] { end(); });
+  }
+  Stay(const Stay&) = delete;
+  Stay& operator=(const Stay&) = delete;
+  ~Stay() {
+    admission_.stays_.erase(this);
+    if (outer_.is_connected()) outer_.clear();
+  }
+
+  const Principal& principal() const { return principal_; }
+  asio::cancellation_slot slot() { return stop_.slot(); }
+  bool is_over() const { return is_over_; }
+  void end() {
+    is_over_ = true;
+    stop_.emit(asio::cancellation_type::terminal);
+  }
+
+ private:
+  Admission& admission_;
+  Principal principal_;
+  asio::cancellation_signal stop_;
+  asio::cancellation_slot outer_;
+  bool is_over_ = false;
+  std::unique_ptr<AsyncClock::Alarm> alarm_;
+};
+
+Task<Result<void>> Admission::while_valid(Principal principal, Task<Result<void>> work) {
+  const auto strand = co_await asio::this_coro::executor;
+  const auto outer = co_await asio::this_coro::cancellation_state;
+  Stay stay(*this, principal, strand, outer.slot());
+  const auto body = [](Task<Result<void>> inner) -> Task<std::optional<Result<void>>> {
+    co_return co_await std::move(inner);
+  };
+  auto [failure, done] =
+      co_await asio::co_spawn(strand, body(std::move(work)),
+                              asio::bind_cancellation_slot(stay.slot(), asio::as_tuple(asio::use_awaitable)));
+  if (failure && !(stay.is_over() && is_cancellation(failure))) std::rethrow_exception(failure);
+  if (done) co_return *std::move(done);
+  co_return not_valid();
+}
+
+// An ended one leaves the set when its coroutine goes on, which is later.
+void Admission::end_stays(auto matches) {
+  for (auto* stay : stays_) {
+    if (matches(stay->principal())) stay->end();
+  }
+}
+
 void Admission::forget_token(const ApiTokenId& token) {
   ++changes_;
   cache_.drop_token(token);
+  end_stays([&token](const Principal& principal) { return principal.token == token; });
 }
 
 void Admission::forget_account(const AccountId& account) {
   ++changes_;
   cache_.drop_account(account);
+  end_stays([&account](const Principal& principal) { return principal.account == account; });
 }
 
 Task<Result<TokenCache::Entry>> Admission::find_or_load(Bytes hash) {
@@ -80,7 +148,7 @@ Task<Result<TokenCache::Entry>> Admission::load(Bytes hash) {
   const bool is_expired = found.token.expires_at && now >= *found.token.expires_at;
   if (is_expired || found.token.revoked_at || found.account.disabled_at) co_return not_valid();
   Principal principal{found.account.id, found.account.name, found.token.id,
-                      std::min(found.token.role, found.account.role)};
+                      std::min(found.token.role, found.account.role), found.token.expires_at};
   co_return TokenCache::Entry{std::move(principal), found.token.expires_at, clock_.now(),
                               clock_.now() - note_interval};
 }

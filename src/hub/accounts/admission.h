@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string_view>
 
 #include "base/async_clock.h"
@@ -31,7 +32,11 @@ class Admission {
   //           those of the database
   Task<Result<Principal>> admit(RequestFacts facts, Action action);
 
-  // Takes effect on the next request; called after the change is durable.
+  // Carries out what may take long for somebody who was admitted; it is cancelled when the token is revoked
+  // or expires, or the account is disabled, and the answer is then `unauthenticated`.
+  Task<Result<void>> while_valid(Principal principal, Task<Result<void>> work);
+
+  // Takes effect at once, also on what while_valid() carries out; called after the change is durable.
   void forget_token(const ApiTokenId& token);
   void forget_account(const AccountId& account);
 
@@ -39,6 +44,8 @@ class Admission {
   Task<void> join();
 
  private:
+  class Stay;
+  void end_stays(auto matches);
   Task<Result<TokenCache::Entry>> load(Bytes hash);
   Task<Result<TokenCache::Entry>> find_or_load(Bytes hash);
   void note_use(TokenCache::Entry& entry);
@@ -48,6 +55,7 @@ class Admission {
   TokenCache cache_;
   std::uint64_t changes_ = 0;  // a read that began before the last change must not be cached
   TaskGroup notes_;
+  std::set<Stay*> stays_;  // of while_valid()
 };
 
 }  // namespace outhaul::hub

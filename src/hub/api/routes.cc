@@ -51,7 +51,8 @@ void RouteTable::add_streaming(http::Method method, std::string_view path, std::
     auto principal = co_await admit(admission, audit, context, asked);
     if (!principal) co_return co_await context.respond_error(std::move(principal).error());
     context.trust_connection();
-    auto answered = co_await handler(context, std::move(*principal));
+    auto work = handler(context, *principal);
+    auto answered = co_await admission.while_valid(*std::move(principal), std::move(work));
     if (!answered && !context.is_answered()) co_await context.respond_error(std::move(answered).error());
   };
   entries_.push_back({{method, full(path), std::move(name), std::move(protect)}, action});

@@ -103,7 +103,8 @@ void Dispatcher::expire_queued() {
 
 std::vector<Waiting> Dispatcher::waiting(const LiveTask& task) const {
   std::vector<Waiting> reasons;
-  if (task.row.state != store::TaskState::queued) return reasons;
+  // As others are told of it: until an end is durable it still waits.
+  if (task.shown().state != store::TaskState::queued) return reasons;
   for (auto& [id, record] : needs_.registry.records()) {
     if (auto reason = why_not(task.selector, task.spec.isolation, facts_now(record))) {
       reasons.push_back(std::move(*reason));
