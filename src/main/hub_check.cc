@@ -21,6 +21,8 @@
 namespace outhaul {
 namespace {
 
+constexpr std::size_t max_named_faults = 20;
+
 struct StreamFindings {
   stream::JournalRecovery journal;
   stream::StreamRecovery streams;
@@ -77,6 +79,34 @@ Result<std::vector<Error>> find_audit_faults(const std::filesystem::path& direct
   return faults;
 }
 
+// What is wrong with the records of a complete stream, in one line; empty: nothing.
+std::string fault_in(const store::StreamRow& row, ByteView records) {
+  std::uint64_t offset = 0;
+  for (std::size_t at = 0; at < records.size();) {
+    const auto record = stream::parse_record(records.substr(at));
+    if (!record) return fmt::format("record at byte {}: {}", at, record.error().what());
+    if (record->header.offset != offset)
+      return fmt::format("record at byte {}: its offset does not go on here", at);
+    offset = record->end_offset();
+    at += record->size();
+  }
+  if (offset != row.payload_bytes) return fmt::format("{} bytes of {}", offset, row.payload_bytes);
+  return {};
+}
+
+// The database's own check knows its pages, and nothing of what is kept in them.
+void check_archive(const store::SqliteLocation& database, std::vector<Error>& faults) {
+  const auto visited =
+      store::visit_archived_streams(database, [&faults](const store::StreamRow& row, ByteView records) {
+        const auto fault = fault_in(row, records);
+        if (fault.empty() || faults.size() >= max_named_faults) return;
+        faults.push_back(Error(ErrorCode::store_corrupt, "the output of " + row.task.text() + ": " + fault)
+                             .with("task", row.task.text())
+                             .with("stream", row.id.text()));
+      });
+  if (!visited) faults.push_back(visited.error());
+}
+
 Error damage_of(const stream::SegmentCut& cut) {
   return Error(ErrorCode::journal_corrupt, cut.file + ": " + cut.reason)
       .with("file", cut.file)
@@ -98,6 +128,7 @@ Findings find(const HubOptions& options) {
     found.faults.push_back(database.error());
   } else {
     found.database = std::move(*database);
+    check_archive(hub_database(*data, identity->deployment), found.faults);
   }
   auto streams = read_streams(data->file(hub::streams_directory));
   if (!streams) {

@@ -2,11 +2,13 @@
 // a second thread owns a reading connection, so that a slow listing delays no commit.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
 #include "base/clock.h"
 #include "store/database.h"
+#include "store/stream_store.h"
 
 namespace outhaul::store {
 
@@ -26,6 +28,11 @@ struct SqliteReport {
 // Reads only: the files hold the same bytes afterwards. Errors as SqliteDatabase::open; data_locked:
 // another process has the file open.
 Result<SqliteReport> check_sqlite(const SqliteLocation& location);
+
+// Shows each archived stream with its encoded records, by id. Reads only. For a file that check_sqlite found
+// sound.
+using ArchiveVisitor = std::function<void(const StreamRow& stream, ByteView records)>;
+Result<void> visit_archived_streams(const SqliteLocation& location, const ArchiveVisitor& visit);
 
 class SqliteDatabase final : public Database {
  public:

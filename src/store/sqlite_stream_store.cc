@@ -1,4 +1,5 @@
 #include "store/row_rules.h"
+#include "store/sqlite_database.h"
 #include "store/sqlite_rows.h"
 #include "store/sqlite_task_stores.h"
 
@@ -21,6 +22,19 @@ StreamRow read_stream(SqliteStatement& in) {
 Bytes read_records(SqliteStatement& in) { return in.blob(); }
 
 }  // namespace
+
+// A statement of its own, so that one stream at a time is in memory.
+Result<void> visit_archived_streams(const SqliteLocation& location, const ArchiveVisitor& visit) {
+  OUTHAUL_TRY(connection, SqliteConnection::open(location.path, SqliteConnection::Mode::examine));
+  OUTHAUL_TRY(statement, connection.query("SELECT " OUTHAUL_STREAM_COLUMNS
+                                          ", records FROM streams WHERE place = 0 ORDER BY id"));
+  for (;;) {
+    OUTHAUL_TRY(has_row, statement.step());
+    if (!has_row) return {};
+    const auto stream = read_stream(statement);
+    visit(stream, read_records(statement));
+  }
+}
 
 Result<std::optional<StreamRow>> SqliteStreamStore::find(const StreamId& id) {
   return read_optional(connection_.query("SELECT " OUTHAUL_STREAM_COLUMNS " FROM streams WHERE id = ?", id),

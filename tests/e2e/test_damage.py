@@ -1,9 +1,12 @@
 """What is missing or cut on disk is named and kept, by a start and by `outhaul-hub check`; nothing is made in its place."""
 
+import contextlib
 import hashlib
 import json
 import pathlib
 import shutil
+import signal
+import sqlite3
 import subprocess
 import unittest
 
@@ -108,6 +111,21 @@ class Damage(unittest.TestCase):
         fault = found["faults"][0]
         self.assertEqual((fault["code"], fault["details"]["file"]), ("journal_corrupt", segment.name))
         self.assertLessEqual(int(fault["details"]["offset"]), len(damaged) // 2)
+
+    def test_damaged_output_in_the_database_is_found_by_check(self):
+        self.world.hub.start()
+        self.world.nodes["alpha"].start()
+        self.world.wait_attached("alpha")
+        self.world.ok("run", "--", "echo", "kept")
+        self.world.hub.kill(signal.SIGTERM)
+        database = self.hub_data / "hub.db"
+        with contextlib.closing(sqlite3.connect(database)) as sql, sql:
+            stream, task, records = sql.execute("SELECT id, task, records FROM streams WHERE place = 0 LIMIT 1").fetchone()
+            sql.execute("UPDATE streams SET records = ? WHERE id = ?", (records[:40] + bytes([records[40] ^ 1]) + records[41:], stream))
+        status, found = self.check()
+        self.assertEqual(status, 1)
+        fault = found["faults"][0]
+        self.assertEqual((fault["code"], fault["details"]["task"]), ("store_corrupt", task))
 
     def test_a_database_that_is_missing_or_damaged_is_left_alone(self):
         database = self.hub_data / "hub.db"
