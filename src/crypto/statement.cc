@@ -25,4 +25,8 @@ Bytes renewal_statement(ByteView certificate_der, ByteView request_pem) {
   return statement("application/vnd.outhaul.renewal.v1", certificate_der, request_pem);
 }
 
+Bytes leave_statement(ByteView certificate_der) {
+  return pae("application/vnd.outhaul.leave.v1", sha256(certificate_der));
+}
+
 }  // namespace outhaul::crypto

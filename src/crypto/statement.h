@@ -23,4 +23,8 @@ Bytes enrolment_statement(ByteView token, ByteView request_pem);
 //   certificate_der  the TLS client certificate of the connection that carries the request
 Bytes renewal_statement(ByteView certificate_der, ByteView request_pem);
 
+// What the `proof` of a leave signs: the node asks to be removed.
+//   certificate_der  the TLS client certificate of the connection that carries the request
+Bytes leave_statement(ByteView certificate_der);
+
 }  // namespace outhaul::crypto

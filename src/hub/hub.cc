@@ -8,7 +8,9 @@
 #include "hub/accounts/admission.h"
 #include "hub/audit/hub_audit.h"
 #include "hub/nodes/absence_watch.h"
+#include "hub/nodes/departure.h"
 #include "hub/nodes/enrolment.h"
+#include "hub/nodes/ephemeral_watch.h"
 #include "hub/nodes/node_gate.h"
 #include "hub/nodes/node_registry.h"
 #include "hub/nodes/node_service.h"
@@ -60,6 +62,8 @@ struct Hub::Parts {
   RenewalService renewal{ports, {settings, keys, registry, audit}};
   NodeService nodes{ports, {settings, keys, registry, gate, dispatcher, renewal, audit, session_needs()}};
   AbsenceWatch absence{ports, {settings, registry, board, dispatcher}};
+  EphemeralWatch ephemeral{ports, {settings, registry, nodes, audit}};
+  DepartureService departure{ports, {settings, registry, nodes, audit}};
   EnrolmentService enrolment{ports, settings, keys, registry};
   Admission admission{ports.executor, ports.clock, ports.database};
   AccountService accounts{ports, admission};
@@ -94,6 +98,7 @@ Task<Result<void>> Hub::start() {
   OUTHAUL_CO_CHECK(co_await sweep_streams(parts.ports, parts.board, parts.streams.store()));
   parts.loops.spawn([&parts] { return parts.dispatcher.run(); });
   parts.loops.spawn([&parts] { return parts.absence.run(); });
+  parts.loops.spawn([&parts] { return parts.ephemeral.run(); });
   parts.loops.spawn([&parts] { return parts.nodes.save_sightings(); });
   co_return Result<void>();
 }
@@ -135,6 +140,7 @@ AccountService& Hub::accounts() { return parts_->accounts; }
 Admission& Hub::admission() { return parts_->admission; }
 EnrolmentService& Hub::enrolment() { return parts_->enrolment; }
 RenewalService& Hub::renewal() { return parts_->renewal; }
+DepartureService& Hub::departure() { return parts_->departure; }
 NodeService& Hub::nodes() { return parts_->nodes; }
 TaskService& Hub::tasks() { return parts_->tasks; }
 HubAudit& Hub::audit() { return parts_->audit; }

@@ -23,6 +23,7 @@ namespace outhaul::hub {
 
 class AccountService;
 class Admission;
+class DepartureService;
 class EnrolmentService;
 class HubAudit;
 class NodeService;
@@ -62,6 +63,7 @@ class Hub {
   EnrolmentService& enrolment();
   NodeService& nodes();
   RenewalService& renewal();
+  DepartureService& departure();
   TaskService& tasks();
   HubAudit& audit();
   // For an OutputReader.

@@ -37,10 +37,14 @@ void read_limits(config::ConfigReader& reader, HubSettings& settings) {
   reader.read_duration("enrolment_token_lifetime", settings.enrolment_token_lifetime, {1min, 24h * 30});
   reader.read_duration("node_certificate_lifetime", settings.node_certificate_lifetime, {10s, 24h * 90});
   reader.read_duration("lost_after", settings.lost_after, {1min, 24h * 365});
+  reader.read_duration("ephemeral_lost_after", settings.ephemeral_lost_after, {2s, 24h * 365});
   reader.read_count("max_live_tasks", settings.max_live_tasks, 1, 1'000'000);
   reader.read_mib("audit_mib", settings.audit_bytes, 64);
   if (settings.dead_after < 2 * settings.heartbeat_interval) {
     reader.refuse("dead_after", "must be at least twice `heartbeat_interval`");
+  }
+  if (settings.ephemeral_lost_after < settings.dead_after) {
+    reader.refuse("ephemeral_lost_after", "must be at least `dead_after`");
   }
 }
 

@@ -21,6 +21,8 @@ struct HubSettings {
   std::chrono::nanoseconds node_certificate_lifetime = crypto::node_certificate_lifetime;
   // A node that stays away for longer has taken with it what it had accepted.
   std::chrono::nanoseconds lost_after = std::chrono::hours(24 * 7);
+  // An ephemeral node that stays away for longer is removed.
+  std::chrono::nanoseconds ephemeral_lost_after = std::chrono::minutes(5);
   bool journal_must_exist = false;  // the data directory was made with one: none is made instead of it
   std::uint64_t audit_bytes = std::uint64_t{8} << 30U;  // of the audit log; then its oldest files go
   std::size_t max_live_tasks = 100'000;                 // not yet ended; beyond it a submit is `exhausted`

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
+#include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/io_context.hpp>
 #include <csignal>
 #include <cstdio>
@@ -28,6 +29,7 @@
 #include "main/websocket_dialer.h"
 #include "node/enrolment/enrol.h"
 #include "node/enrolment/https_renewal.h"
+#include "node/enrolment/hub_request.h"
 #include "node/node.h"
 #include "node/owner/lock_file.h"
 #include "node/owner/machine_files.h"
@@ -79,7 +81,9 @@ class NodeProcess {
   Task<void> live();
   Task<Result<Bytes>> serve_owner_once(Bytes request);
   void say_what_is_allowed() const;
-  Task<void> watch_signals();
+  Task<void> watch_end();
+  Task<void> await_end();
+  Task<Result<void>> depart();
   Task<void> hear_owner(OwnerSocket& owner);
 
   NodeOptions options_;
@@ -94,6 +98,7 @@ class NodeProcess {
   Log log_{"node", clock_, sink_, standard_error_format()};
   asio::io_context io_{1};
   std::optional<http::TlsClientContext> tls_;
+  http::Url hub_;
   std::optional<WebSocketDialer> dialer_;
   std::optional<node::HttpsRenewal> renewal_;
   std::optional<stream::FileDisk> disk_;
@@ -128,11 +133,15 @@ Result<std::unique_ptr<NodeProcess>> NodeProcess::make(const NodeOptions& option
 }
 
 Result<void> NodeProcess::prepare() {
-  OUTHAUL_TRY(files, load_owner_files(data_.path(), options_.config_file));
+  OUTHAUL_TRY(files, load_owner_files(data_.path(), options_.config_file, options_.isolation));
   config_ = std::move(files.config);
   OUTHAUL_CHECK(make_directory(config_.settings.workspace));
   OUTHAUL_CHECK(require_stream_directory(data_.file("streams")));
   config_.settings.journal_must_exist = true;
+  if (const auto& tasks = options_.stint.tasks) {
+    config_.settings.most_tasks = static_cast<std::uint32_t>(*tasks);
+    config_.settings.slots = std::min(config_.settings.slots, *config_.settings.most_tasks);
+  }
   OUTHAUL_CHECK(make_dialer());
   make_node();
   return {};
@@ -148,8 +157,9 @@ Result<void> NodeProcess::make_dialer() {
   if (!config_.hub.empty()) address = config_.hub;
   if (!options_.hub.empty()) address = options_.hub;
   OUTHAUL_TRY(url, http::parse_url(address));
-  dialer_.emplace(clock_, random_, *tls_, url, "node." + enrolment.deployment);
-  renewal_.emplace(node::HttpsRenewal::Ports{clock_, data_, identity_, *tls_}, url);
+  hub_ = std::move(url);
+  dialer_.emplace(clock_, random_, *tls_, hub_, "node." + enrolment.deployment);
+  renewal_.emplace(node::HttpsRenewal::Ports{clock_, data_, identity_, *tls_}, hub_);
   return {};
 }
 
@@ -221,11 +231,12 @@ Task<void> NodeProcess::live() {
   watching.spawn([this, &owner] { return hear_owner(owner); });
   outcome_ = co_await node_->start();
   if (outcome_) {
-    watching.spawn([this] { return watch_signals(); });
+    watching.spawn([this] { return watch_end(); });
     notify_service_manager("READY=1");
     outcome_ = co_await node_->run();
     // Nothing but its disk ends a node that ran.
     has_disk_failed_ = !outcome_;
+    if (outcome_ && options_.is_ephemeral) outcome_ = co_await depart();
   }
   watching.cancel();
   co_await watching.join();
@@ -252,16 +263,42 @@ Task<void> NodeProcess::hear_owner(OwnerSocket& owner) {
   if (!served) log_.failure("the owner is not heard", served.error());
 }
 
-Task<void> NodeProcess::watch_signals() {
+Task<void> NodeProcess::await_end() {
+  using namespace asio::experimental::awaitable_operators;  // NOLINT: the operators are the interface
   StopSignals signals(io_.get_executor());
-  co_await signals.wait();
+  if (options_.is_ephemeral) {
+    co_await (signals.wait() || node_->wait_spent(options_.stint));
+    node_->note_leaving();
+  } else {
+    co_await signals.wait();
+  }
+}
+
+Task<void> NodeProcess::watch_end() {
+  co_await await_end();
   notify_service_manager("STOPPING=1");
   // A second signal ends us at once, as it would have without a drain.
   std::signal(SIGTERM, SIG_DFL);
   std::signal(SIGINT, SIG_DFL);
+  const bool ends_tasks = options_.end_tasks || options_.is_ephemeral;
   co_await node_->drain(config_.settings.drain_limit,
-                        options_.end_tasks ? node::DrainEnd::end : node::DrainEnd::leave);
+                        ends_tasks ? node::DrainEnd::end : node::DrainEnd::leave);
 }
+
+// What the hub does not have is not thrown away: it takes such a node out of its registry by itself.
+Task<Result<void>> NodeProcess::depart() {
+  if (const auto kept = node_->undelivered(); kept > 0) {
+    co_return fail(
+        Error(ErrorCode::unavailable, "the node does not leave: the hub lacks results that are here")
+            .with("tasks", std::to_string(kept)));
+  }
+  auto left = co_await node::leave_hub(clock_, *tls_, identity_, hub_);
+  if (!left) co_return fail(std::move(left).error().during("leave the hub"));
+  log_.info("left the hub");
+  co_return node::retire_identity(data_);
+}
+
+}  // namespace
 
 Result<node::Enrolment> enrol(const NodeOptions& options) {
   OUTHAUL_TRY(url, http::parse_url(options.hub));
@@ -270,7 +307,7 @@ Result<node::Enrolment> enrol(const NodeOptions& options) {
   OUTHAUL_TRY(data, crypto::DataDirectory::create_or_open(options.data, crypto::DataOwner::node));
   OUTHAUL_CHECK(make_stream_directory(data.file("streams")));
   node::EnrolmentOrder order{url, fingerprint, std::move(token),
-                             options.name.empty() ? default_node_name() : options.name};
+                             options.name.empty() ? default_node_name() : options.name, options.is_ephemeral};
   SystemClock clock;
   crypto::SystemRandom random;
   asio::io_context io(1);
@@ -281,8 +318,6 @@ Result<node::Enrolment> enrol(const NodeOptions& options) {
   io.run();
   return std::move(*enrolment);
 }
-
-}  // namespace
 
 int enrol_node(const NodeOptions& options) {
   const auto enrolment = enrol(options);

@@ -2,22 +2,32 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "node/enrolment/identity.h"
+#include "node/tasks/stint.h"
+#include "wire/task_spec.h"
 
 namespace outhaul {
 
 struct NodeOptions {
   std::string data;
   std::string hub;             // enroll: the hub; run: instead of the one enrolled with
-  std::string ca_fingerprint;  // enroll
-  std::string token;           // enroll; "-": the first line of standard input
-  std::string token_file;      // enroll; empty: none
-  std::string name;            // enroll; empty: the host's name
+  std::string ca_fingerprint;  // enroll, and the next three
+  std::string token;           // "-": the first line of standard input
+  std::string token_file;      // empty: none
+  std::string name;            // empty: the host's name
   std::string config_file;     // run; empty: node.yaml in the data directory, else in /etc/outhaul
   bool end_tasks = false;      // run: a drain ends what still runs instead of leaving it to the next process
+  bool is_ephemeral = false;   // enrols, runs until its stint is over, and leaves the hub
+  node::Stint::Limits stint;   // ephemeral
+  std::vector<wire::IsolationLevel> isolation;  // ephemeral: besides those of node.yaml
 };
+
+// Makes the data directory a node of the hub that the options name.
+Result<node::Enrolment> enrol(const NodeOptions& options);
 
 int enrol_node(const NodeOptions& options);
 int run_node(const NodeOptions& options);

@@ -35,7 +35,8 @@ Result<void> load_policy(const std::filesystem::path& data_directory, OwnerFiles
 }  // namespace
 
 Result<OwnerFiles> load_owner_files(const std::filesystem::path& data_directory,
-                                    const std::string& config_file) {
+                                    const std::string& config_file,
+                                    const std::vector<wire::IsolationLevel>& isolation) {
   OwnerFiles files;
   files.config_path = config_file.empty() ? find_file(data_directory, "node.yaml") : config_file;
   if (!files.config_path.empty()) {
@@ -43,6 +44,8 @@ Result<OwnerFiles> load_owner_files(const std::filesystem::path& data_directory,
     OUTHAUL_TRY(config, node::parse_node_config(text, files.config_path));
     files.config = std::move(config);
   }
+  auto& allowed = files.config.settings.isolation;
+  allowed.insert(allowed.end(), isolation.begin(), isolation.end());
   auto& workspace = files.config.settings.workspace;
   if (workspace.empty()) workspace = (data_directory / "workspace").string();
   workspace = std::filesystem::absolute(workspace).string();

@@ -21,7 +21,9 @@ struct OwnerFiles {
 //   errors  config_invalid with every fault; also for a policy that cannot hold (policy::check_enforceable).
 //   Those of
 //           read_trusted_file
+// `isolation`: levels that the command line allows besides.
 Result<OwnerFiles> load_owner_files(const std::filesystem::path& data_directory,
-                                    const std::string& config_file);
+                                    const std::string& config_file,
+                                    const std::vector<wire::IsolationLevel>& isolation = {});
 
 }  // namespace outhaul

@@ -45,6 +45,7 @@ struct Node::Parts final : StreamFollower {
   v1::Hello make_hello() const;
   void fill_manifest(v1::Manifest& manifest) const;
   v1::Load make_load() const;
+  bool takes_no_task() const;
   void fail(Error error);
   void read_lock();
   Task<Result<void>> make_durable(Result<stream::JournalPosition> appended);
@@ -107,7 +108,7 @@ Node::Parts::Parts(const NodePorts& given, NodeSelf given_self, NodeSettings giv
       consent({ports.executor, ports.clock, ports.log, audit}, book, policy),
       rules({settings, ports.disk, streams, policy, consent, ports.log,
              [this] {
-               return NodeRules::Load{runner ? runner->running() : 0, is_draining || hub_wants_drain,
+               return NodeRules::Load{runner ? runner->running() : 0, takes_no_task(),
                                       !ports.launcher.is_answering(), is_locked};
              }}),
       gate({self.node, self.deployment}, rules,
@@ -266,11 +267,17 @@ v1::Load Node::Parts::make_load() const {
   load.set_spool_bytes(streams.disk_bytes());
   const auto free_bytes = ports.disk.free_bytes();
   if (free_bytes) load.set_disk_free_bytes(*free_bytes);
-  load.set_draining(is_draining || hub_wants_drain || !ports.launcher.is_answering());
+  load.set_draining(takes_no_task() || !ports.launcher.is_answering());
   load.set_locked(is_locked);
   load.set_failed_tasks(runner->failed_tasks());
   load.set_crashes(ledger.crashes());
   return load;
+}
+
+bool Node::Parts::takes_no_task() const {
+  const bool is_spent =
+      settings.most_tasks && runner && runner->accepted_tasks() >= std::uint64_t{*settings.most_tasks};
+  return is_draining || hub_wants_drain || is_spent;
 }
 
 void Node::Parts::fail(Error error) {
@@ -378,6 +385,24 @@ Task<void> Node::drain(Duration limit, DrainEnd end) {
   }
   if (!parts.fatal) co_await parts.say_goodbye();
   parts.ended.set();
+}
+
+Task<void> Node::wait_spent(Stint::Limits limits) {
+  Parts& parts = *parts_;
+  auto& clock = parts.ports.clock;
+  Stint stint(limits, clock.now());
+  for (;;) {
+    stint.note({parts.runner->accepted_tasks(), undelivered()}, clock.now());
+    if (stint.is_over(clock.now())) co_return;
+    co_await within(clock, stint.next_look(clock.now()), parts.runner->changed().wait_pulse());
+  }
+}
+
+std::size_t Node::undelivered() const { return parts_->ledger.tasks().size(); }
+
+void Node::note_leaving() {
+  audit::AuditEntry leaving(audit::AuditAction::node_left, "owner", parts_->self.node.text());
+  audit::note(parts_->audit, parts_->ports.log, std::move(leaving));
 }
 
 Task<void> Node::join() {

@@ -14,6 +14,7 @@
 #include "base/task.h"
 #include "node/consent/consent_book.h"
 #include "node/node_settings.h"
+#include "node/tasks/stint.h"
 #include "stream/disk.h"
 
 namespace outhaul::sandbox {
@@ -74,6 +75,12 @@ class Node {
   // No new task; completes, and ends run() with a goodbye, when nothing runs and the hub has every result,
   // or after `limit`.
   Task<void> drain(Duration limit, DrainEnd end);
+  // Completes when a short-lived node has done its share: drain() should follow.
+  Task<void> wait_spent(Stint::Limits limits);
+  // Tasks whose end the hub does not hold yet.
+  std::size_t undelivered() const;
+  // The owner wants this node to leave its hub: for the audit log, before drain().
+  void note_leaving();
   // Ends every coroutine of the node.
   Task<void> join();
 

@@ -28,6 +28,7 @@ struct NodeSettings {
   // Levels at which tasks may run here; empty: none. `trusted` must be named by the owner.
   std::vector<wire::IsolationLevel> isolation;
   std::uint32_t slots = 64;                             // tasks at once
+  std::optional<std::uint32_t> most_tasks;              // that one process accepts; none: no end
   std::string workspace;                                // absolute; the directory of workspace:default
   std::string home;                                     // HOME of tasks; empty: the workspace
   std::uint64_t audit_bytes = std::uint64_t{1} << 30U;  // of the audit log; then its oldest files go

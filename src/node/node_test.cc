@@ -29,6 +29,50 @@ TEST_F(NodeTest, WhenATaskIsDispatched_ThenItsOutputAndResultArrive) {
   EXPECT_EQ(life_->node.running(), 0U);
 }
 
+// proves A11
+TEST_F(NodeTest, WhenAShortLivedNodeHasItsTasks_ThenItTakesNoMoreAndIsSpentOnceTheyAreDelivered) {
+  settings_.most_tasks = 1;
+  live();
+  bool is_spent = false;
+  life_->group.spawn([this, &is_spent]() -> Task<void> {
+    co_await life_->node.wait_spent({1, {}});
+    is_spent = true;
+  });
+  const auto slow = shell("slow");
+  const auto more = shell("hello");
+  hub_.dispatch(slow);
+  settle();
+
+  hub_.dispatch(more);
+  settle();
+
+  EXPECT_EQ(refusal_of(more), ErrorCode::draining);
+  EXPECT_FALSE(is_spent);
+  EXPECT_EQ(life_->node.undelivered(), 1U);
+  pass(70s);
+  ASSERT_NE(result_of(slow), nullptr);
+  EXPECT_TRUE(is_spent);
+  EXPECT_EQ(life_->node.undelivered(), 0U);
+}
+
+// proves A11
+TEST_F(NodeTest, WhenNothingComesForTheIdleTime_ThenAShortLivedNodeIsSpent) {
+  live();
+  bool is_spent = false;
+  life_->group.spawn([this, &is_spent]() -> Task<void> {
+    co_await life_->node.wait_spent({{}, 90s});
+    is_spent = true;
+  });
+  pass(50s);
+  hub_.dispatch(shell("slow"));
+
+  pass(140s);
+  EXPECT_FALSE(is_spent);
+  pass(20s);
+
+  EXPECT_TRUE(is_spent);
+}
+
 // proves C11
 // proves X1
 TEST_F(NodeTest, WhenTheDiskStaysFull_ThenTheTaskFailsWithWhatItWroteAndTheRestIsAGap) {

@@ -70,6 +70,8 @@ struct NodeRow {
   NodeSighting last_seen;
   NodeCounters counters;
   NodeRotation rotation;
+  bool is_ephemeral =
+      false;  // it said so when it enrolled: it leaves by itself, or is removed when it is away
   bool operator==(const NodeRow&) const = default;
 };
 

@@ -9,7 +9,7 @@ namespace {
 #define OUTHAUL_NODE_COLUMNS                                                                          \
   "id, name, pool, labels, planes, enrolled_at, state, certificate_fingerprint, certificate_serial, " \
   "certificate_expires_at, signing_key, seen_at, version, manifest, tasks_finished, tasks_failed, "   \
-  "tasks_lost, crashes, rotation_requested_at, certificates_from"
+  "tasks_lost, crashes, rotation_requested_at, certificates_from, ephemeral"
 
 // Counters are below 2^63 in any life of a node.
 std::int64_t column_of(std::uint64_t count) { return static_cast<std::int64_t>(count); }
@@ -42,6 +42,7 @@ NodeRow read_node(SqliteStatement& in) {
   node.counters = read_counters(in);
   node.rotation.requested_at = in.time();
   node.rotation.certificates_from = in.time();
+  node.is_ephemeral = in.integer() != 0;
   return node;
 }
 
@@ -90,12 +91,13 @@ Result<void> SqliteNodeStore::insert(const NodeRow& node) {
   const auto& seen = node.last_seen;
   const auto& counters = node.counters;
   OUTHAUL_CHECK(connection_.change(
-      "INSERT INTO nodes (" OUTHAUL_NODE_COLUMNS ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+      "INSERT INTO nodes (" OUTHAUL_NODE_COLUMNS ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
       node.id, node.name, node.pool, column_of(node.labels), column_of(node.planes), node.enrolled_at,
       static_cast<std::int64_t>(node.state), certificate.fingerprint, certificate.serial,
       certificate.expires_at, Blob(node.signing_key), seen.seen_at, seen.version, seen.manifest_json,
       column_of(counters.tasks_finished), column_of(counters.tasks_failed), column_of(counters.tasks_lost),
-      column_of(counters.crashes), node.rotation.requested_at, node.rotation.certificates_from));
+      column_of(counters.crashes), node.rotation.requested_at, node.rotation.certificates_from,
+      static_cast<std::int64_t>(node.is_ephemeral)));
   return {};
 }
 

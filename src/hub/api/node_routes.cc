@@ -32,6 +32,7 @@ Answer enrol(Hub& hub, http::RequestContext& context) {
   request.signing_key = base64_of(json, "signing_key");
   request.proof = base64_of(json, "proof");
   request.name = json.string("name", max_name_bytes);
+  request.is_ephemeral = json.find_boolean("ephemeral").value_or(false);
   OUTHAUL_CO_CHECK(json.finish());
   const auto name = request.name;
   auto answer = co_await hub.enrolment().enrol(std::move(request));

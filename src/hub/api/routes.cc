@@ -83,6 +83,7 @@ RouteTable make_api(Hub& hub) {
   add_account_routes(table, hub);
   add_node_routes(table, hub);
   add_renewal_routes(table, hub);
+  add_departure_routes(table, hub);
   add_approval_routes(table, hub);
   add_task_routes(table, hub);
   add_stream_routes(table, hub);

@@ -68,6 +68,7 @@ void add_service_routes(RouteTable& table, Hub& hub);
 void add_account_routes(RouteTable& table, Hub& hub);
 void add_node_routes(RouteTable& table, Hub& hub);
 void add_renewal_routes(RouteTable& table, Hub& hub);
+void add_departure_routes(RouteTable& table, Hub& hub);
 void add_approval_routes(RouteTable& table, Hub& hub);
 void add_task_routes(RouteTable& table, Hub& hub);
 void add_stream_routes(RouteTable& table, Hub& hub);

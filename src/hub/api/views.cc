@@ -117,7 +117,7 @@ void write_node(http::JsonWriter& json, const NodeRecord& record) {
   json.begin_object().field("id", row.id.text()).field("name", row.name).field("pool", row.pool);
   write_labels(json, row.labels);
   json.field("health", health_of(record)).field("draining", row.state == store::NodeState::draining);
-  json.field("locked", record.facts.is_locked);
+  json.field("locked", record.facts.is_locked).field("ephemeral", row.is_ephemeral);
   json.field("version", row.last_seen.version).field("platform", platform_of(record));
   json.key("manifest").raw(row.last_seen.manifest_json.empty() ? "{}" : row.last_seen.manifest_json);
   if (record.attachment) {

@@ -139,6 +139,7 @@ Result<EnrolmentService::Candidate> EnrolmentService::make_candidate(const Enrol
   node.enrolled_at = now;
   node.certificate = describe_certificate(certificate);
   node.signing_key = request.signing_key;
+  node.is_ephemeral = request.is_ephemeral;
   // Both keys: whoever has only one of them is somebody else.
   candidate.redemption = {crypto::sha256(csr.spki() + request.signing_key), node.id, {}, now};
   candidate.redemption.answer = answer_for(candidate, certificate.pem(), signing.pem());

@@ -22,6 +22,7 @@ struct EnrolmentRequest {
   Bytes signing_key;  // 32 bytes
   Bytes proof;        // by the signing key, over crypto::enrolment_statement
   std::string name;
+  bool is_ephemeral = false;
 };
 
 struct NodeTokenWish {

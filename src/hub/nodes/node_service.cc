@@ -174,7 +174,7 @@ Task<Result<NodeId>> NodeService::set_drain(std::string id_or_name, bool drain) 
   co_return id;
 }
 
-Task<Result<void>> NodeService::remove(std::string id_or_name) {
+Task<Result<void>> NodeService::remove(std::string id_or_name, std::string loss) {
   const auto* known = needs_.registry.find_by_text(id_or_name);
   if (known == nullptr) co_return no_such_node();
   const auto id = known->row.id;
@@ -183,8 +183,7 @@ Task<Result<void>> NodeService::remove(std::string id_or_name) {
   const Error reason(ErrorCode::node_removed, "this node was removed from the hub");
   if (auto* link = needs_.registry.link_of(id)) link->close(reason);
   needs_.registry.forget(id);
-  needs_.dispatcher.lose_all(id,
-                             Error(ErrorCode::task_lost, "its node was removed from the hub while it ran"));
+  needs_.dispatcher.lose_all(id, Error(ErrorCode::task_lost, std::move(loss)));
   log_.info("node removed", {{"node", id.text()}});
   co_return Result<void>();
 }

@@ -63,8 +63,10 @@ class NodeService {
 
   // Gives the node's id. not_found.
   Task<Result<NodeId>> set_drain(std::string id_or_name, bool drain);
-  // The identity no longer holds and the session is closed; what ran there is lost. not_found.
-  Task<Result<void>> remove(std::string id_or_name);
+  // The identity no longer holds and the session is closed; what ran there is lost, for the reason that
+  // `loss` gives. not_found.
+  Task<Result<void>> remove(std::string id_or_name,
+                            std::string loss = "its node was removed from the hub while it ran");
 
   // Writes down, now and then until cancelled, when nodes were last seen.
   Task<void> save_sightings();

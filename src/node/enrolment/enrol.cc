@@ -18,7 +18,10 @@ Bytes make_body(const EnrolmentOrder& order, const NodeKeys& keys, const std::st
   http::JsonWriter json;
   json.begin_object().field("token", token).field("csr", request_pem);
   json.field("signing_key", to_base64(keys.signing.public_key()));
-  json.field("proof", to_base64(proof)).field("name", order.name).end_object();
+  json.field("proof", to_base64(proof)).field("name", order.name);
+  // Only where it is asked for: a hub that does not know the word refuses it.
+  if (order.is_ephemeral) json.field("ephemeral", true);
+  json.end_object();
   return std::move(json).take_text();
 }
 

@@ -17,7 +17,8 @@ struct EnrolmentOrder {
   http::Url hub;
   crypto::Fingerprint ca_fingerprint;  // the only trust of this first contact
   Secret token;
-  std::string name;  // of the node; unique in the deployment
+  std::string name;           // of the node; unique in the deployment
+  bool is_ephemeral = false;  // it will leave by itself, and the hub need not keep it while it is away
 };
 
 // May be repeated after any failure but identity_exists; the same keys are shown again.

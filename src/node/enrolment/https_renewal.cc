@@ -4,14 +4,13 @@
 #include "crypto/certificate_authority.h"
 #include "crypto/certificate_request.h"
 #include "crypto/node_identity.h"
-#include "http/client.h"
 #include "http/json_reader.h"
 #include "http/json_writer.h"
+#include "node/enrolment/hub_request.h"
 
 namespace outhaul::node {
 namespace {
 
-constexpr std::size_t max_answer_bytes = 256 * 1024;
 constexpr auto attempt_limit = std::chrono::seconds(60);
 
 CertificateLife life_of(const crypto::Certificate& certificate) {
@@ -57,20 +56,11 @@ Task<Result<CertificateLife>> HttpsRenewal::renew() {
 
 Task<Result<Bytes>> HttpsRenewal::ask(std::string request_pem) {
   const auto& identity = ports_.identity;
-  http::Client::Settings settings;
-  settings.url = hub_;
-  settings.server_name = "node." + identity.enrolment().deployment;
-  http::Client client(ports_.clock, &ports_.tls, std::move(settings));
   http::JsonWriter json;
   json.begin_object().field("csr", request_pem);
   json.field("proof", to_base64(identity.sign_renewal(request_pem))).end_object();
-  http::ClientRequest request;
-  request.method = http::Method::post;
-  request.target = "/api/v1/renew";
-  request.headers.add("Content-Type", "application/json");
-  request.body = std::move(json).take_text();
-  OUTHAUL_CO_TRY(response, co_await client.call(std::move(request), max_answer_bytes));
-  co_return std::move(response.body);
+  const HubAddress hub{hub_, identity.enrolment().deployment};
+  co_return co_await ask_hub(ports_.clock, ports_.tls, hub, "/api/v1/renew", std::move(json).take_text());
 }
 
 }  // namespace outhaul::node

@@ -11,6 +11,7 @@ namespace outhaul::node {
 namespace {
 
 constexpr const char* identity_file = "identity.json";
+constexpr const char* left_file = "identity-left.json";
 constexpr const char* tls_key_file = "tls.key";
 constexpr const char* tls_chain_file = "tls.pem";
 constexpr const char* signing_key_file = "signing.key";
@@ -20,11 +21,6 @@ constexpr const char* ca_file = "ca.pem";
 constexpr std::size_t max_identity_bytes = 64 * 1024;
 constexpr std::size_t max_bundle_bytes =
     crypto::Certificate::max_bundle * 2 * crypto::Certificate::max_der_bytes;
-
-bool has_identity(const crypto::DataDirectory& directory) {
-  std::error_code ignored;
-  return std::filesystem::exists(directory.file(identity_file), ignored);
-}
 
 Result<crypto::SigningKey> load_signing_key(const crypto::DataDirectory& directory) {
   OUTHAUL_TRY(pem,
@@ -80,8 +76,12 @@ Result<TlsPair> load_newest_pair(const crypto::DataDirectory& directory, const E
 }  // namespace
 
 Result<NodeKeys> prepare_keys(const crypto::DataDirectory& directory, Random& random) {
-  if (has_identity(directory)) {
+  if (is_enrolled(directory.path())) {
     return fail(ErrorCode::identity_exists, directory.path().string() + " already holds an identity");
+  }
+  if (std::error_code ignored; std::filesystem::exists(directory.file(left_file), ignored)) {
+    return fail(ErrorCode::identity_exists,
+                directory.path().string() + ": its node has left the hub; use another directory");
   }
   auto begun = load_keys(directory);
   if (begun || begun.error().code() != ErrorCode::not_found) return begun;
@@ -102,6 +102,25 @@ Result<void> save_identity(const crypto::DataDirectory& directory, const NodeKey
                                            enrolment.signing_certificate_pem));
   OUTHAUL_CHECK(crypto::write_private_file(directory.file(ca_file), enrolment.ca_pem));
   return crypto::create_private_file(directory.file(identity_file), format_identity(enrolment));
+}
+
+Result<void> retire_identity(const crypto::DataDirectory& directory) {
+  std::error_code fault;
+  // First: without it nothing else in the directory is an identity.
+  std::filesystem::rename(directory.file(identity_file), directory.file(left_file), fault);
+  if (fault) {
+    return fail(ErrorCode::unavailable, directory.file(identity_file).string() + ": " + fault.message());
+  }
+  std::filesystem::remove(directory.file(signing_key_file), fault);
+  if (fault) {
+    return fail(ErrorCode::unavailable, directory.file(signing_key_file).string() + ": " + fault.message());
+  }
+  return remove_tls_keys(directory);
+}
+
+bool is_enrolled(const std::filesystem::path& directory) {
+  std::error_code ignored;
+  return std::filesystem::exists(directory / identity_file, ignored);
 }
 
 Result<Identity> Identity::load(const crypto::DataDirectory& directory) {
@@ -145,5 +164,7 @@ Bytes Identity::sign_hello(ByteView challenge_nonce, ByteView hub_spki) const {
 Bytes Identity::sign_renewal(ByteView request_pem) const {
   return signing_.sign(crypto::renewal_statement(tls_.certificate.der(), request_pem));
 }
+
+Bytes Identity::sign_leave() const { return signing_.sign(crypto::leave_statement(tls_.certificate.der())); }
 
 }  // namespace outhaul::node

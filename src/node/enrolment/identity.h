@@ -45,14 +45,21 @@ struct NodeKeys {
   crypto::SigningKey signing;
 };
 
+// Whether the directory holds an identity, whole or not.
+bool is_enrolled(const std::filesystem::path& directory);
 // Those of an enrolment that was begun and got no answer, or fresh ones, written down before anyone hears
 // of them: the hub gives the same answer to the same keys, so a lost reply strands nobody.
-//   errors  identity_exists: the directory holds an identity, which is never replaced silently
+//   errors  identity_exists: the directory holds an identity, which is never replaced silently, or held one
+//           that left its hub
 Result<NodeKeys> prepare_keys(const crypto::DataDirectory& directory, Random& random);
 // Writes an identity down. Fails as write_private_file, and with certificate_invalid when the certificates
 // are not for these keys.
 Result<void> save_identity(const crypto::DataDirectory& directory, const NodeKeys& keys,
                            const Enrolment& enrolment);
+
+// The node has left its hub: nothing of the directory can be shown to it again. Private keys go; what was run
+// and the audit log stay. No node is made in such a directory any more.
+Result<void> retire_identity(const crypto::DataDirectory& directory);
 
 class Identity final : public wire::HelloSigner {
  public:
@@ -76,6 +83,8 @@ class Identity final : public wire::HelloSigner {
   const Bytes& signing_certificate() const override { return signing_certificate_.der(); }
   // The proof of a renewal: crypto::renewal_statement over the present certificate and this request.
   Bytes sign_renewal(ByteView request_pem) const;
+  // The proof of a leave: crypto::leave_statement over the present certificate.
+  Bytes sign_leave() const;
 
  private:
   Identity(TlsPair tls, crypto::SigningKey signing, Enrolment enrolment,

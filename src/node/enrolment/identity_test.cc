@@ -131,6 +131,23 @@ TEST_F(IdentityTest, WhenNotEnrolledOrDamaged_ThenTheErrorSaysWhich) {
   EXPECT_EQ(Identity::load(data).error().code(), ErrorCode::store_corrupt);
 }
 
+// proves A11
+TEST_F(IdentityTest, WhenTheNodeHasLeft_ThenItsKeysAreGoneAndNoNodeIsMadeThereAgain) {
+  const auto data = open();
+  const auto keys = prepare_keys(data, random_).value();
+  ASSERT_TRUE(save_identity(data, keys, make_enrolment(keys)).has_value());
+  ASSERT_TRUE(is_enrolled(data.path()));
+
+  ASSERT_TRUE(retire_identity(data).has_value());
+
+  EXPECT_FALSE(is_enrolled(data.path()));
+  EXPECT_EQ(Identity::load(data).error().code(), ErrorCode::not_found);
+  for (const char* key : {"tls.key", "signing.key", "renewed.pem", "next.key"}) {
+    EXPECT_FALSE(std::filesystem::exists(data.file(key))) << key;
+  }
+  EXPECT_EQ(prepare_keys(data, random_).error().code(), ErrorCode::identity_exists);
+}
+
 TEST(EnrolmentAnswer, WhenFieldsAreMissingOrWrong_ThenItIsInvalid) {
   const std::string rejected[] = {
       "",

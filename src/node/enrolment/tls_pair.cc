@@ -65,4 +65,13 @@ Result<void> save_renewed_pair(const crypto::DataDirectory& directory, const Tls
   return {};
 }
 
+Result<void> remove_tls_keys(const crypto::DataDirectory& directory) {
+  for (const char* name : {enrolled_key_file, renewed_file, next_key_file}) {
+    std::error_code fault;
+    std::filesystem::remove(directory.file(name), fault);
+    if (fault) return fail(ErrorCode::unavailable, directory.file(name).string() + ": " + fault.message());
+  }
+  return {};
+}
+
 }  // namespace outhaul::node

@@ -31,5 +31,7 @@ Result<TlsPair> load_renewed_pair(const crypto::DataDirectory& directory);
 Result<crypto::TlsKey> prepare_next_key(const crypto::DataDirectory& directory, const Bytes& spki_in_use);
 // Takes the place of the pair before it whole or not at all. Errors as write_private_file.
 Result<void> save_renewed_pair(const crypto::DataDirectory& directory, const TlsPair& pair);
+// Of a node that has left: its keys go.
+Result<void> remove_tls_keys(const crypto::DataDirectory& directory);
 
 }  // namespace outhaul::node

@@ -135,6 +135,7 @@ Result<void> TaskRunner::record(const wire::GateDecision& decision, ByteView env
   const auto accept = [&] { return ports.ledger.append_admitted(ports.journal, *decision.record, entry); };
   OUTHAUL_CHECK(with_reserve(ports.streams, accept));
   runs_[spec.task_id] = std::make_unique<TaskRun>(ports, spec.task_id);
+  ++accepted_tasks_;
   return {};
 }
 

@@ -59,6 +59,8 @@ class TaskRunner {
   // Those of them whose program runs now.
   std::vector<TaskId> running_programs() const;
   std::uint64_t failed_tasks() const { return failed_tasks_; }
+  // Admitted by this process.
+  std::uint64_t accepted_tasks() const { return accepted_tasks_; }
   // For task_replayed.
   std::optional<std::string> state_of(const TaskId& task) const;
   // Pulsed when a run ended or a stream went.
@@ -81,6 +83,7 @@ class TaskRunner {
   std::map<TaskId, std::unique_ptr<TaskRun>> runs_;
   std::set<TaskId> acknowledged_;  // the hub has the result; the run itself is not over
   std::uint64_t failed_tasks_ = 0;
+  std::uint64_t accepted_tasks_ = 0;
   audit::RefusalBudget refusals_;  // of envelopes that are not even a task of this node
   Event changed_;
   TaskGroup group_;

@@ -13,6 +13,10 @@ constexpr const char* rotation_sql =
 #include "store/migrations/0002_rotation.inc"
     ;
 
+constexpr const char* ephemeral_sql =
+#include "store/migrations/0003_ephemeral.inc"
+    ;
+
 constexpr std::array chain = {
     Migration{.number = 1,
               .name = "first",
@@ -22,6 +26,10 @@ constexpr std::array chain = {
               .name = "rotation",
               .sha256 = "9bb83df4a878564399b20c3debee8450955dc25f0d24f56537793ae2721037dc",
               .sql = rotation_sql},
+    Migration{.number = 3,
+              .name = "ephemeral",
+              .sha256 = "7cfcb8f4f7b3eb7ef3588ce3317979fcf79574560fa061a709a0b78bc8d53e40",
+              .sql = ephemeral_sql},
 };
 
 }  // namespace
