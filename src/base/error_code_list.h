@@ -34,6 +34,7 @@ OUTHAUL_ERROR(enrolment_token_invalid, fix_input, 403, "The enrolment token is u
 OUTHAUL_ERROR(ca_fingerprint_mismatch, fix_input, 403, "The hub's CA is not the one whose fingerprint was given.", "Compare the fingerprint with the one the hub prints.")
 OUTHAUL_ERROR(certificate_invalid, fix_input, 403, "A certificate or certificate request is malformed, expired or from another CA.", "Enrol the node again on purpose.")
 OUTHAUL_ERROR(node_removed, stop, 403, "This node was removed from the hub.", "Enrol again on purpose if it should come back.")
+OUTHAUL_ERROR(node_unknown, stop, 403, "This hub has no record of the node; it may have been restored from a backup.", "Restore a newer backup of the hub, or enrol the node again in an empty directory.")
 OUTHAUL_ERROR(name_taken, fix_input, 409, "Another node or account has this name.", "Choose another with `--name`.")
 
 // Session and channels

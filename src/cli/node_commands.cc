@@ -92,7 +92,7 @@ Task<int> remove_node(Cli& cli, Options options) {
   if (!cli.options.json)
     std::fputs(
         "removed; its tunnel is closed and its identity is refused from now on\n"
-        "tasks that it had not ended are lost here and may go on there: stop outhaul-node on that machine\n",
+        "tasks that it had not ended are lost; what runs there is ended once the node hears of it\n",
         stdout);
   co_return exit_code::done;
 }

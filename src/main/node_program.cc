@@ -234,8 +234,8 @@ Task<void> NodeProcess::live() {
     watching.spawn([this] { return watch_end(); });
     notify_service_manager("READY=1");
     outcome_ = co_await node_->run();
-    // Nothing but its disk ends a node that ran.
-    has_disk_failed_ = !outcome_;
+    // Nothing but its hub or its disk ends a node that ran.
+    has_disk_failed_ = !outcome_ && outcome_.error().code() != ErrorCode::node_removed;
     if (outcome_ && options_.is_ephemeral) outcome_ = co_await depart();
   }
   watching.cancel();
@@ -334,6 +334,7 @@ int run_node(const NodeOptions& options) {
   const auto ended = (*process)->run();
   if (ended) return 0;
   const int status = report_fault("outhaul-node", ended.error());
+  if (ended.error().code() == ErrorCode::node_removed) return node_removed_status;
   return (*process)->has_disk_failed() ? disk_failed_status : status;
 }
 

@@ -23,6 +23,8 @@ namespace {
 constexpr int max_hello_positions = 4096;
 // For a Goodbye to leave.
 constexpr auto goodbye_limit = std::chrono::seconds(3);
+// From a KILL to the result on the disk.
+constexpr auto ending_limit = std::chrono::seconds(5);
 // For the results of ended tasks to reach the hub.
 constexpr auto delivery_limit = std::chrono::seconds(5);
 
@@ -50,6 +52,7 @@ struct Node::Parts final : StreamFollower {
   void read_lock();
   Task<Result<void>> make_durable(Result<stream::JournalPosition> appended);
   Task<void> keep_attached();
+  Task<void> wind_up();
   // True when nothing runs and the hub has everything, before `deadline`.
   Task<bool> deliver_all(TimePoint deadline);
   Task<void> say_goodbye();
@@ -222,7 +225,8 @@ Link::Ports Node::Parts::make_link_ports() {
           [this] { return make_hello(); },
           [this](const Error& reason) {
             if (keeper) keeper->note_refusal(reason);
-          }};
+          },
+          [this] { group.spawn([this] { return wind_up(); }); }};
 }
 
 v1::Hello Node::Parts::make_hello() const {
@@ -311,6 +315,21 @@ Task<void> Node::Parts::keep_attached() {
   link_ended.set();
 }
 
+// The hub has removed this node: nobody answers for what runs here any more. Its data stay.
+Task<void> Node::Parts::wind_up() {
+  is_draining = true;
+  ports.log.warn("removed from the hub: what runs here is ended and nothing is started any more",
+                 {{"running", runner->running()}});
+  audit::note(audit, ports.log, audit::AuditEntry(audit::AuditAction::node_removed, "hub", self.node.text()));
+  runner->end_all(EndReason::removed);
+  const TimePoint deadline = ports.clock.now() + settings.max_term_grace + ending_limit;
+  while (runner->running() > 0 && ports.clock.now() < deadline) {
+    co_await within(ports.clock, deadline, runner->changed().wait_pulse());
+  }
+  audit_stop();
+  fail(Error(ErrorCode::node_removed, "this node was removed from its hub; what ran here has been ended"));
+}
+
 Task<bool> Node::Parts::deliver_all(TimePoint deadline) {
   while (runner->running() > 0 || !ledger.tasks().empty()) {
     if (fatal || ports.clock.now() >= deadline) co_return false;
@@ -380,7 +399,7 @@ Task<void> Node::drain(Duration limit, DrainEnd end) {
   parts.ports.log.info("draining", {{"running", parts.runner->running()}});
   const bool is_done = co_await parts.deliver_all(parts.ports.clock.now() + limit);
   if (!is_done && end == DrainEnd::end && !parts.fatal) {
-    parts.runner->end_all();
+    parts.runner->end_all(EndReason::cancelled);
     co_await parts.deliver_all(parts.ports.clock.now() + parts.settings.max_term_grace + delivery_limit);
   }
   if (!parts.fatal) co_await parts.say_goodbye();

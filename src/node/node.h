@@ -70,7 +70,8 @@ class Node {
   //   errors  those of Journal::open and ProcessLauncher::attach
   Task<Result<void>> start();
   // Dials and serves until drain() has ended or the caller cancels. Gives an Error only when going on is
-  // useless: the journal is poisoned. A hub that refuses us is dialled again, ever more slowly.
+  // useless: the journal is poisoned, or the hub has removed this node (node_removed): then what ran here was
+  // ended first. A hub that refuses us otherwise is dialled again, ever more slowly.
   Task<Result<void>> run();
   // No new task; completes, and ends run() with a goodbye, when nothing runs and the hub has every result,
   // or after `limit`.

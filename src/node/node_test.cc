@@ -29,6 +29,72 @@ TEST_F(NodeTest, WhenATaskIsDispatched_ThenItsOutputAndResultArrive) {
   EXPECT_EQ(life_->node.running(), 0U);
 }
 
+// proves A6
+TEST_F(NodeTest, WhenTheHubRemovesTheNode_ThenItEndsWhatItRunsKeepsItsDataAndEnds) {
+  live();
+  const auto polite = shell("slow");
+  auto stubborn = shell("stubborn");
+  stubborn.term_grace = 5s;
+  hub_.dispatch(polite);
+  hub_.dispatch(stubborn);
+  settle();
+
+  hub_.turn_away(ErrorCode::node_removed);
+  pass(1s);
+  // TERM first: one that ignores it has its grace.
+  EXPECT_EQ(life_->node.running(), 1U);
+  EXPECT_FALSE(life_->ended.has_value());
+  pass(6s);
+
+  EXPECT_EQ(life_->node.running(), 0U);
+  ASSERT_TRUE(life_->ended.has_value());
+  EXPECT_EQ(life_->ended->error().code(), ErrorCode::node_removed);
+  EXPECT_FALSE(hub_.is_attached());
+  EXPECT_EQ(life_->node.undelivered(), 2U);
+  const auto actions = audited(node_keys_.identity().node.text());
+  EXPECT_NE(std::ranges::find(actions, "node.removed"), actions.end());
+}
+
+// proves A6
+TEST_F(NodeTest, WhenANodeHearsThatItWasRemovedOnlyAfterARestart_ThenItEndsWhatTheLauncherKept) {
+  live();
+  const auto task = shell("slow");
+  hub_.dispatch(task);
+  settle();
+  kill();
+  hub_.refuses = ErrorCode::node_removed;
+
+  live();
+  pass(1s);
+
+  ASSERT_TRUE(life_->ended.has_value());
+  EXPECT_EQ(life_->ended->error().code(), ErrorCode::node_removed);
+  EXPECT_EQ(life_->node.running(), 0U);
+}
+
+// proves A6
+TEST_F(NodeTest, WhenAHubRefusesForAnotherReason_ThenWhatRunsGoesOn) {
+  settings_.slots = 8;
+  for (const auto reason :
+       {ErrorCode::node_unknown, ErrorCode::unauthenticated, ErrorCode::certificate_invalid,
+        ErrorCode::draining, ErrorCode::denied, ErrorCode::internal}) {
+    SCOPED_TRACE(name_of(reason));
+    hub_.refuses.reset();
+    live();
+    hub_.dispatch(shell("stubborn"));
+    settle();
+    const auto running = life_->node.running();
+    ASSERT_GT(running, 0U);
+
+    hub_.turn_away(reason);
+    pass(2min);
+
+    EXPECT_EQ(life_->node.running(), running);
+    EXPECT_FALSE(life_->ended.has_value());
+    kill();
+  }
+}
+
 // proves A11
 TEST_F(NodeTest, WhenAShortLivedNodeHasItsTasks_ThenItTakesNoMoreAndIsSpentOnceTheyAreDelivered) {
   settings_.most_tasks = 1;

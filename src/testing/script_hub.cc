@@ -123,6 +123,11 @@ void ScriptHub::lose_everything() {
   held_.clear();
 }
 
+void ScriptHub::turn_away(ErrorCode reason) {
+  refuses = reason;
+  if (tunnel_ != nullptr) tunnel_->close(Error(reason, "turned away"));
+}
+
 Task<void> ScriptHub::close() {
   group_.cancel();
   co_await group_.join();
@@ -151,6 +156,7 @@ Task<void> ScriptHub::serve(std::unique_ptr<transport::Carrier> carrier) {
 }
 
 Task<Result<v1::Welcome>> ScriptHub::admit(const wire::HelloFacts& facts, const transport::CarrierPeer&) {
+  if (refuses) co_return fail(*refuses, "turned away");
   last_hello_ = facts.hello;
   v1::Welcome welcome;
   welcome.set_session_id(deployment_.make_id<SessionId>().text());

@@ -64,9 +64,12 @@ class ScriptHub final : public node::CarrierDialer,
   const v1::Hello& last_hello() const { return last_hello_; }
 
   // Behaviour, at any time.
-  bool is_away = false;          // dials fail
-  bool acknowledges = true;      // says that it holds what it holds
-  bool forgets_streams = false;  // answers stream_unknown until it sees an envelope
+  bool is_away = false;              // dials fail
+  bool acknowledges = true;          // says that it holds what it holds
+  bool forgets_streams = false;      // answers stream_unknown until it sees an envelope
+  std::optional<ErrorCode> refuses;  // every session
+  // Ends the session with this reason, and refuses every other.
+  void turn_away(ErrorCode reason);
   void cut();
   // As cut(), and everything held is gone.
   void lose_everything();

@@ -106,6 +106,8 @@ Task<void> SimNode::live(Life& life) {
   if (ended) ended = co_await life.node.run();
   if (ended) co_return;
   stage_.trace.say(name(), "gives up: " + ended.error().what());
+  // Whoever keeps it does not start it again: it has ended what it ran.
+  if (ended.error().code() == ErrorCode::node_removed) co_return;
   boot_again(restart_after);
 }
 

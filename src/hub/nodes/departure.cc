@@ -7,10 +7,14 @@
 namespace outhaul::hub {
 
 Task<Result<void>> DepartureService::leave(DepartureRequest request) {
-  const auto examined = examine(request);
+  auto examined = examine(request);
   if (!examined) {
     const auto certificate = crypto::Certificate::parse_der(request.certificate_der);
     const auto subject = certificate ? certificate->uri() : std::string();
+    if (examined.error().code() == ErrorCode::node_removed) {
+      const auto identity = crypto::NodeIdentity::parse_uri(subject);
+      examined = fail(co_await NodeRegistry::why_gone(database_, identity->node));
+    }
     needs_.audit.note_refusal(audit::AuditEntry(audit::AuditAction::node_left, subject, subject)
                                   .with("address", request.address)
                                   .refused_by(examined.error()));

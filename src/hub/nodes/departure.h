@@ -25,17 +25,19 @@ class DepartureService {
     NodeService& nodes;
     HubAudit& audit;
   };
-  DepartureService(const HubPorts& ports, const Needs& needs) : clock_(ports.clock), needs_(needs) {}
+  DepartureService(const HubPorts& ports, const Needs& needs)
+      : clock_(ports.clock), database_(ports.database), needs_(needs) {}
 
   // Removes the node. What it had not ended is lost: a node leaves when it has nothing left.
-  //   errors  node_removed: it is gone already. certificate_invalid: the certificate or the proof does not
-  //   hold
+  //   errors  node_removed: it is gone already. node_unknown. certificate_invalid: the certificate or the
+  //   proof does not hold
   Task<Result<void>> leave(DepartureRequest request);
 
  private:
   Result<const NodeRecord*> examine(const DepartureRequest& request) const;
 
   const Clock& clock_;
+  store::Database& database_;
   const Needs needs_;
 };
 

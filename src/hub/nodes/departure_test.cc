@@ -7,6 +7,7 @@
 #include "crypto/statement.h"
 #include "http/json_reader.h"
 #include "hub/nodes/enrolment.h"
+#include "store/memory_tables.h"
 #include "testing/hub_world.h"
 
 namespace outhaul::hub {
@@ -143,6 +144,23 @@ TEST_F(DepartureTest, WhenAnEphemeralNodeComesAndGoes_ThenOnlyAnAbsenceInOnePiec
   EXPECT_TRUE(is_known("short"));
   world.pass(2min);
   EXPECT_FALSE(is_known("short"));
+}
+
+// proves A6
+TEST_F(DepartureTest, WhenAHubHasNoRecordOfANode_ThenItDoesNotSayThatTheNodeWasRemoved) {
+  Machine machine(world, "alpha", false);
+  ScriptNode node(world, machine.identity());
+  ASSERT_TRUE(node.attach());
+  node.cut();
+  // As a hub that was restored from a backup of before the enrolment.
+  world.crash();
+  world.tables().nodes.erase(machine.id);
+  world.boot();
+
+  EXPECT_FALSE(node.attach());
+
+  EXPECT_EQ(node.failure()->code(), ErrorCode::node_unknown);
+  EXPECT_EQ(leave(machine.departure()), "node_unknown");
 }
 
 // proves A11

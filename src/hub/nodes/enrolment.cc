@@ -85,7 +85,8 @@ Task<Result<Bytes>> EnrolmentService::enrol(EnrolmentRequest request) {
       return std::move(outcome);
     }
     OUTHAUL_TRY(node, tx.nodes.find(outcome.redemption.node));
-    if (!node || node->state == store::NodeState::removed) {
+    if (!node) return fail(ErrorCode::node_unknown, "this hub has no record of the node of this token");
+    if (node->state == store::NodeState::removed) {
       return fail(ErrorCode::node_removed, "the node of this token was removed from the hub");
     }
     return std::move(outcome);

@@ -47,6 +47,10 @@ void NodeGate::close_all(const Error& reason) {
 
 Task<Result<v1::Welcome>> NodeGate::admit(const wire::HelloFacts& facts, const transport::CarrierPeer& peer) {
   if (is_draining_) co_return fail(draining());
+  if (peer.tls_uri.empty()) co_return fail(ErrorCode::unauthenticated, "the node showed no TLS certificate");
+  if (needs_.registry.find(facts.node) == nullptr) {
+    co_return fail(co_await NodeRegistry::why_gone(database_, facts.node));
+  }
   OUTHAUL_CO_CHECK(check_identity(facts, peer));
   const wire::Claimant newcomer{SessionId::make(clock_.wall_now(), random_), facts.instance, peer.address};
   OUTHAUL_CO_CHECK(co_await take_place(facts.node, newcomer));
@@ -65,9 +69,7 @@ void NodeGate::abandon(const wire::HelloFacts& facts, const v1::Welcome& welcome
 
 Result<void> NodeGate::check_identity(const wire::HelloFacts& facts,
                                       const transport::CarrierPeer& peer) const {
-  if (peer.tls_uri.empty()) return fail(ErrorCode::unauthenticated, "the node showed no TLS certificate");
   const auto* record = needs_.registry.find(facts.node);
-  if (record == nullptr) return fail(ErrorCode::node_removed, "this node was removed from the hub");
   OUTHAUL_TRY(certificate, crypto::Certificate::parse_der(facts.hello.signing_certificate()));
   // An identity is never replaced silently: the key is the one that was enrolled.
   if (certificate.ed25519_key() != record->row.signing_key) {

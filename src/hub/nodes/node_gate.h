@@ -44,13 +44,14 @@ class NodeGate final : public transport::TunnelAdmission {
   void close_all(const Error& reason);
 
   // transport::TunnelAdmission
-  //   errors  draining; node_removed: unknown or removed; unauthenticated: no TLS identity, or another
+  //   errors  draining; node_removed; node_unknown; unauthenticated: no TLS identity, or another
   //   signing key
   //           than the enrolled one; certificate_invalid: ended or revoked; duplicate_instance
   Task<Result<v1::Welcome>> admit(const wire::HelloFacts& facts, const transport::CarrierPeer& peer) override;
   void abandon(const wire::HelloFacts& facts, const v1::Welcome& welcome) override;
 
  private:
+  // Of a node in the registry.
   Result<void> check_identity(const wire::HelloFacts& facts, const transport::CarrierPeer& peer) const;
   Task<Result<void>> take_place(const NodeId& node, const wire::Claimant& newcomer);
   Task<bool> is_alive(SessionId session);

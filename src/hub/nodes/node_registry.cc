@@ -49,6 +49,14 @@ void NodeRegistry::put(store::NodeRow row) {
 
 void NodeRegistry::forget(const NodeId& id) { records_.erase(id); }
 
+Task<Error> NodeRegistry::why_gone(store::Database& database, NodeId id) {
+  auto work = [id](store::ReadTransaction& tx) { return tx.nodes.find(id); };
+  const auto row = co_await database.read(std::move(work));
+  if (!row) co_return row.error();
+  if (!*row) co_return Error(ErrorCode::node_unknown, "this hub has no record of the node");
+  co_return Error(ErrorCode::node_removed, "this node was removed from the hub");
+}
+
 NodeRecord* NodeRegistry::find(const NodeId& id) {
   const auto found = records_.find(id);
   return found == records_.end() ? nullptr : &found->second;

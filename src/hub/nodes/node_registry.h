@@ -11,6 +11,7 @@
 #include "hub/nodes/node_link.h"
 #include "hub/tasks/selector.h"
 #include "outhaul/v1/session.pb.h"
+#include "store/database.h"
 #include "store/node_store.h"
 
 namespace outhaul::hub {
@@ -38,6 +39,10 @@ class NodeRegistry {
   // Removed nodes are forgotten.
   void put(store::NodeRow row);
   void forget(const NodeId& id);
+
+  // What a node is told that find() does not find: node_removed of one that was removed, and node_unknown of
+  // one of which nothing is written down, for a hub that was restored knows no later nodes.
+  static Task<Error> why_gone(store::Database& database, NodeId id);
 
   NodeRecord* find(const NodeId& id);
   const NodeRecord* find(const NodeId& id) const;

@@ -23,6 +23,9 @@ RenewalService::RenewalService(const HubPorts& ports, const Needs& needs)
 
 Task<Result<Bytes>> RenewalService::renew(RenewalRequest request) {
   auto examined = examine(request);
+  if (!examined && examined.error().code() == ErrorCode::node_removed) {
+    examined = fail(co_await why_gone(request));
+  }
   if (!examined) {
     note_refused(request, examined.error());
     co_return fail(examined.error());
@@ -36,6 +39,13 @@ Task<Result<Bytes>> RenewalService::renew(RenewalRequest request) {
                                     {"expires_at", time_text(candidate.next.expires_at)}});
   note_renewed(candidate, request.address);
   co_return std::move(answer);
+}
+
+// Asked about by examine() already: the certificate names a node.
+Task<Error> RenewalService::why_gone(const RenewalRequest& request) {
+  const auto certificate = crypto::Certificate::parse_der(request.certificate_der);
+  const auto identity = crypto::NodeIdentity::parse_uri(certificate->uri());
+  co_return co_await NodeRegistry::why_gone(database_, identity->node);
 }
 
 Result<RenewalService::Candidate> RenewalService::examine(const RenewalRequest& request) const {

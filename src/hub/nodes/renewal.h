@@ -32,7 +32,7 @@ class RenewalService {
   RenewalService(const HubPorts& ports, const Needs& needs);
 
   // Gives the answer as JSON (docs/openapi.json, Renewal). Asking again for the same key is harmless.
-  //   errors  node_removed: unknown or removed. certificate_invalid: the certificate, the request or the
+  //   errors  node_removed; node_unknown. certificate_invalid: the certificate, the request or the
   //   proof
   //           does not hold, or judge_renewal() refuses
   Task<Result<Bytes>> renew(RenewalRequest request);
@@ -45,6 +45,7 @@ class RenewalService {
 
  private:
   struct Candidate;
+  Task<Error> why_gone(const RenewalRequest& request);
   Result<Candidate> examine(const RenewalRequest& request) const;
   Result<Bytes> issue(Candidate& candidate);
   Task<Result<void>> write_down(const Candidate& candidate);

@@ -22,11 +22,13 @@ Task<void> Link::run() {
       backoff_.note_session(clock.now() - began);
       retry_after = transport::retry_after_of(reason);
       note_end(reason);
+      if (note_removal(reason)) co_return;
     } else {
       retry_after = transport::retry_after_of(attached.error());
       ports_.session.log.failure("not attached to the hub", attached.error());
       ports_.on_refusal(attached.error());
       audit_refusal(attached.error());
+      if (note_removal(attached.error())) co_return;
     }
     if (!leaving_) co_await within(clock, clock.now() + backoff_.next(retry_after), left_.wait());
   }
@@ -73,6 +75,15 @@ void Link::note_end(const Error& reason) {
                  .with("reason", reason.what()));
   if (!leaving_) return ports_.session.log.failure("session ended", reason);
   ports_.session.log.info("session ended", {{"code", name_of(reason.code())}, {"reason", reason.what()}});
+}
+
+// Both ways in which the word comes have proved to be of the hub that this node enrolled with: its TLS
+// certificate is of the authority that was pinned then. A hub that merely has no record of the node says
+// node_unknown.
+bool Link::note_removal(const Error& reason) {
+  if (reason.code() != ErrorCode::node_removed) return false;
+  ports_.on_removed();
+  return true;
 }
 
 void Link::leave(Error reason) {

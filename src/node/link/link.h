@@ -23,11 +23,12 @@ class Link {
     const wire::HelloSigner& signer;
     std::function<v1::Hello()> hello;              // facts of this moment, for a new session
     std::function<void(const Error&)> on_refusal;  // the hub did not take us in, or could not be reached
+    std::function<void()> on_removed;              // the hub removed this node; it is not dialled again
   };
   Link(Ports ports, std::string_view backoff_seed);
   ~Link();
 
-  // Completes after leave(), when the session has said goodbye.
+  // Completes after leave(), when the session has said goodbye, and when the hub has removed this node.
   Task<void> run();
   void leave(Error reason);
   Task<void> close();
@@ -43,6 +44,7 @@ class Link {
   void audit_refusal(const Error& reason);
   Task<Error> serve();
   void note_end(const Error& reason);
+  bool note_removal(const Error& reason);
 
   Ports ports_;
   wire::Backoff backoff_;

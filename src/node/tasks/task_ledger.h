@@ -28,7 +28,14 @@ enum class TaskPhase : std::uint8_t {
 std::string_view name_of(TaskPhase phase);
 
 // Why Outhaul itself is ending a task; what the program then exits with does not matter.
-enum class EndReason : std::uint8_t { none = 0, cancelled = 1, timed_out = 2, disk_full = 3, locked = 4 };
+enum class EndReason : std::uint8_t {
+  none = 0,
+  cancelled = 1,
+  timed_out = 2,
+  disk_full = 3,
+  locked = 4,
+  removed = 5
+};
 
 // What was produced up to one offset of the output stream.
 struct OutputTotals {

@@ -440,6 +440,9 @@ std::optional<wire::Failed> TaskRun::failure_from_outside() const {
   if (entry().end_reason == EndReason::timed_out) {
     return wire::Failed{ErrorCode::task_timed_out, "the task passed its time limit"};
   }
+  if (entry().end_reason == EndReason::removed) {
+    return wire::Failed{ErrorCode::node_removed, "its node was removed from the hub"};
+  }
   if (!is_leaving_out_) return std::nullopt;
   return wire::Failed{ErrorCode::node_disk_full,
                       fmt::format("the node's disk has less than its floor of {} bytes free; {} bytes of "

@@ -196,9 +196,9 @@ void TaskRunner::cancel(const v1::CancelTask& request) {
   run->second->end(EndReason::cancelled, signal, grace);
 }
 
-void TaskRunner::end_all() {
+void TaskRunner::end_all(EndReason reason) {
   for (const auto& [task, run] : runs_) {
-    run->end(EndReason::cancelled, SIGTERM, needs_.ports.ledger.find(task)->spec.term_grace);
+    run->end(reason, SIGTERM, needs_.ports.ledger.find(task)->spec.term_grace);
   }
 }
 

@@ -45,8 +45,8 @@ class TaskRunner {
   void cancel(const v1::CancelTask& request);
   // The hub durably holds this much of an output stream.
   void acknowledge(const StreamId& stream, stream::StreamPosition position);
-  // Ends all that run, as a cancellation does.
-  void end_all();
+  // Ends all that run, for this reason, as a cancellation does: TERM, each task's grace, KILL.
+  void end_all(EndReason reason);
   // Its owner has locked the node: ends all that run, at once, and starts nothing of what waits.
   void lock();
   // The question of this task may have been answered.
