@@ -139,14 +139,19 @@ DataDirectory::DataDirectory(fs::path path, FileDescriptor lock, int format)
     : path_(std::move(path)), lock_(std::move(lock)), format_(format) {}
 
 Result<DataDirectory> DataDirectory::open(const fs::path& path, DataOwner owner) {
-  OUTHAUL_CHECK(check_directory(path));
   // Before LOCK is made: a mistyped path stays untouched.
+  OUTHAUL_TRY(seen, look(path, owner));
+  OUTHAUL_TRY(lock, take_lock(path));
+  return DataDirectory(path, std::move(lock), seen.format());
+}
+
+Result<DataDirectory> DataDirectory::look(const fs::path& path, DataOwner owner) {
+  OUTHAUL_CHECK(check_directory(path));
   if (!has_format(path))
     return fail(ErrorCode::not_found, "data directory " + path.string() + ": has no FORMAT");
-  OUTHAUL_TRY(lock, take_lock(path));
   OUTHAUL_TRY(text, read_trusted_file(path / format_name, max_format_bytes));
   OUTHAUL_TRY(format, parse_format(text, path, owner));
-  return DataDirectory(path, std::move(lock), format);
+  return DataDirectory(path, FileDescriptor(), format);
 }
 
 Result<DataDirectory> DataDirectory::create_or_open(const fs::path& path, DataOwner owner) {

@@ -23,6 +23,9 @@ class DataDirectory {
   //           data_format_newer; file_permissions_loose: others may enter
   //           invalid: it belongs to the other program; store_corrupt: FORMAT is damaged
   static Result<DataDirectory> open(const std::filesystem::path& path, DataOwner owner);
+  // Takes it without the lock, for who only reads and may do so beside its holder. Errors as open(), but
+  // data_locked.
+  static Result<DataDirectory> look(const std::filesystem::path& path, DataOwner owner);
   // Makes it first (mode 0700, parents too) when it is missing or empty. Errors as open(), and
   // conflict: it holds files but no FORMAT, so it is somebody else's.
   static Result<DataDirectory> create_or_open(const std::filesystem::path& path, DataOwner owner);

@@ -192,6 +192,7 @@ Task<Result<void>> HubProcess::serve() {
     started = address ? announce(*address) : Result<void>(fail(address.error()));
   }
   TaskGroup upkeep(io_.get_executor());
+  upkeep.spawn([this] { return feed_watchdog(clock_); });
   upkeep.spawn([this] { return certificates_->keep_fresh(*tls_, hub_->keys().authority); });
   using namespace asio::experimental::awaitable_operators;  // NOLINT: the operators are the interface
   if (started) {

@@ -47,12 +47,6 @@ Result<void> make_directory(const std::filesystem::path& path) {
   return {};
 }
 
-// Beside this program: a node and its launcher are of one build.
-std::filesystem::path launcher_program() {
-  std::error_code fault;
-  return std::filesystem::read_symlink("/proc/self/exe", fault).parent_path() / "outhaul-launcher";
-}
-
 void raise_open_files() {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -228,6 +222,7 @@ Task<void> NodeProcess::live() {
                     [this](Bytes request) { return node::serve_owner_request(*node_, std::move(request)); });
   TaskGroup watching(io_.get_executor());
   // Before anything can start: an owner who locks now is heard.
+  watching.spawn([this] { return feed_watchdog(clock_); });
   watching.spawn([this, &owner] { return hear_owner(owner); });
   outcome_ = co_await node_->start();
   if (outcome_) {
@@ -299,6 +294,11 @@ Task<Result<void>> NodeProcess::depart() {
 }
 
 }  // namespace
+
+std::filesystem::path launcher_program() {
+  std::error_code fault;
+  return std::filesystem::read_symlink("/proc/self/exe", fault).parent_path() / "outhaul-launcher";
+}
 
 Result<node::Enrolment> enrol(const NodeOptions& options) {
   OUTHAUL_TRY(url, http::parse_url(options.hub));

@@ -1,6 +1,7 @@
 // What outhaul-node does once its command line is read. Each gives the program's exit code.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,8 @@ struct NodeOptions {
 // Makes the data directory a node of the hub that the options name.
 Result<node::Enrolment> enrol(const NodeOptions& options);
 
+// The program that starts tasks: beside this one, for a node and its launcher are of one build.
+std::filesystem::path launcher_program();
 int enrol_node(const NodeOptions& options);
 int run_node(const NodeOptions& options);
 // What the owner asks of a node that does not run (node/owner/owner_requests.h): its journal is read, the

@@ -7,6 +7,7 @@
 #include "cli/exit_code.h"
 #include "cli/usage.h"
 #include "main/ephemeral_program.h"
+#include "main/node_doctor.h"
 #include "main/node_program.h"
 #include "main/owner_program.h"
 #include "main/standard_descriptors.h"
@@ -66,6 +67,16 @@ void add_lock_commands(CLI::App& app, OwnerOptions& options, Command& chosen) {
               outhaul::lock_node)
       .add_option("--reason", options.reason, "One line, for yourself");
   add_command(app, "unlock", "Let tasks start again", options, chosen, outhaul::unlock_node);
+}
+
+CLI::App& add_doctor_command(CLI::App& app, outhaul::DoctorOptions& options) {
+  auto& doctor =
+      *app.add_subcommand("doctor", "Look at everything that a node needs, change nothing, name what fails");
+  doctor.add_option("--data", options.data, "The node's data directory")->required()->type_name("DIR");
+  doctor.add_option("--config", options.config_file, "node.yaml; else as `run` finds it")->type_name("FILE");
+  doctor.add_option("--hub", options.hub, "As `run --hub`")->type_name("URL");
+  doctor.add_flag("--json", options.json, "As JSON");
+  return doctor;
 }
 
 // Of a machine that becomes a node: with `enroll`, or for one stint.
@@ -162,6 +173,8 @@ int main(int argc, char** argv) {
   add_policy_commands(app, owner, chosen);
   add_approval_commands(app, owner, chosen);
   add_lock_commands(app, owner, chosen);
+  outhaul::DoctorOptions doctor;
+  const auto& examine = add_doctor_command(app, doctor);
   outhaul::cli::add_help_words(app);
   try {
     outhaul::cli::parse_words(app, argc, argv);
@@ -170,6 +183,7 @@ int main(int argc, char** argv) {
   }
   outhaul::hide_argument(argc, argv, "--token");
   if (chosen != nullptr) return chosen(owner);
+  if (examine.parsed()) return outhaul::examine_node(doctor);
   if (enroll.parsed()) return outhaul::enrol_node(options);
   return options.is_ephemeral ? outhaul::run_ephemeral_node(std::move(options)) : outhaul::run_node(options);
 }

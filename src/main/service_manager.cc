@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 
 namespace outhaul {
 
@@ -26,6 +27,18 @@ void notify_service_manager(std::string_view state) {
   static_cast<void>(::sendto(socket, state.data(), state.size(), MSG_NOSIGNAL,
                              reinterpret_cast<sockaddr*>(&address), size));
   ::close(socket);
+}
+
+Task<void> feed_watchdog(AsyncClock& clock) {
+  const char* asked = std::getenv("WATCHDOG_USEC");
+  const char* process = std::getenv("WATCHDOG_PID");
+  if (process != nullptr && process != std::to_string(::getpid())) co_return;
+  const auto interval = std::chrono::microseconds(asked == nullptr ? 0 : std::strtoll(asked, nullptr, 10));
+  if (interval.count() <= 0) co_return;
+  for (;;) {
+    notify_service_manager("WATCHDOG=1");
+    co_await clock.sleep_for(Duration(interval) / 2);
+  }
 }
 
 }  // namespace outhaul
