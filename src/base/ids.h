@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/bytes.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/random.h"
@@ -15,6 +16,8 @@ namespace outhaul {
 
 // A fresh `<prefix>_<ulid>`.
 std::string make_id_text(std::string_view prefix, WallTime now, Random& random);
+// `<prefix>_` and the digits of 16 bytes, most significant first: the id of what is named by a digest.
+std::string id_text_of(std::string_view prefix, ByteView sixteen_bytes);
 bool is_id_text(std::string_view prefix, std::string_view text);
 
 // Kind is a struct with `static constexpr std::string_view prefix` and `noun`.
@@ -23,6 +26,7 @@ class Id {
  public:
   Id() = default;  // empty: "none"
   static Id make(WallTime now, Random& random) { return Id(make_id_text(Kind::prefix, now, random)); }
+  static Id of_digest(ByteView sixteen_bytes) { return Id(id_text_of(Kind::prefix, sixteen_bytes)); }
   // Fails with `invalid`; the message never repeats `text`.
   static Result<Id> parse(std::string_view text) {
     if (!is_id_text(Kind::prefix, text)) {

@@ -75,6 +75,7 @@ int parse_and_run(int argc, char** argv) {
   add_node_commands(app, invocation);
   add_context_commands(app, invocation);
   add_account_commands(app, invocation);
+  add_key_commands(app, invocation);
   add_audit_commands(app, invocation);
   add_completion_command(app, invocation);
   add_help_words(app);

@@ -45,12 +45,16 @@ Result<void> read_keys(const YAML::Node& node, const std::string& origin,
 
 Result<Context> read_context(const YAML::Node& node, const std::string& origin) {
   Context context;
-  std::string token;
+  std::string token, signs;
   OUTHAUL_CHECK(read_keys(node, origin,
                           {{"name", &context.name},
                            {"url", &context.url},
                            {"token", &token},
-                           {"ca_fingerprint", &context.ca_fingerprint}}));
+                           {"ca_fingerprint", &context.ca_fingerprint},
+                           {"sign", &signs}}));
+  if (!signs.empty() && signs != "true" && signs != "false")
+    return invalid(origin, line_of(node), "'sign' must be true or false");
+  context.signs = signs == "true";
   context.token = Secret(std::move(token));
   if (context.name.empty() || context.url.empty()) {
     return invalid(origin, line_of(node), "a context needs 'name' and 'url'");
@@ -114,6 +118,7 @@ Secret ContextFile::text() const {
     put("url", context.url);
     put("token", context.token.reveal_for("contexts"));
     put("ca_fingerprint", context.ca_fingerprint);
+    if (context.signs) out << YAML::Key << "sign" << YAML::Value << true;
     out << YAML::EndMap;
   }
   out << YAML::EndSeq << YAML::EndMap;
@@ -139,6 +144,7 @@ void ContextFile::put(Context context) {
   if (found == contexts_.end()) {
     contexts_.push_back(std::move(context));
   } else {
+    context.signs = context.signs || found->signs;
     *found = std::move(context);
   }
 }
@@ -148,13 +154,20 @@ ContextFile ContextFile::outline() const {
   same.path_ = path_;
   same.current_ = current_;
   for (const auto& context : contexts_)
-    same.contexts_.push_back({context.name, context.url, Secret(), context.ca_fingerprint});
+    same.contexts_.push_back({context.name, context.url, Secret(), context.ca_fingerprint, context.signs});
   return same;
 }
 
 bool ContextFile::use(std::string_view name) {
   if (name.empty() || find(name) == nullptr) return false;
   current_ = name;
+  return true;
+}
+
+bool ContextFile::set_signs(std::string_view name, bool signs) {
+  const auto found = std::ranges::find(contexts_, name, &Context::name);
+  if (found == contexts_.end()) return false;
+  found->signs = signs;
   return true;
 }
 

@@ -17,6 +17,7 @@ struct Context {
   std::string url;             // https://host:port
   Secret token;                // an API token; the file is mode 0600
   std::string ca_fingerprint;  // sha256:<hex>: the only CA this context trusts
+  bool signs = false;          // `outhaul run` signs with the person's key unless it is told not to
 };
 
 class ContextFile {
@@ -38,9 +39,11 @@ class ContextFile {
   const std::string& current() const { return current_; }
   // The context of this name, or the current one for an empty name.
   const Context* find(std::string_view name) const;
-  // Adds it, or replaces the one of the same name, and makes it current.
+  // Adds it, or replaces the one of the same name, and makes it current. One that signs goes on signing.
   void put(Context context);
   bool use(std::string_view name);
+  // Whether runs in this context are signed from now on; false for an unknown name.
+  bool set_signs(std::string_view name, bool signs);
   bool remove(std::string_view name);
   const std::string& path() const { return path_; }
   // The same but for the tokens, which are never copied: for a comparison later.

@@ -22,6 +22,7 @@ struct LoginOptions {
   std::string token_file;
   std::string ca_fingerprint;
   std::string name;
+  std::optional<bool> signs;  // none: as it was
 };
 using Options = std::shared_ptr<LoginOptions>;  // filled by the parser, read by the action later
 
@@ -118,7 +119,8 @@ Task<int> list_contexts(Cli& cli) {
     items.push_back(json::object{{"name", context.name},
                                  {"url", context.url},
                                  {"ca_fingerprint", context.ca_fingerprint},
-                                 {"current", is_current}});
+                                 {"current", is_current},
+                                 {"sign", context.signs}});
     table.add({is_current ? "*" : "", context.name, context.url, context.ca_fingerprint});
   }
   if (cli.options.json) {
@@ -131,13 +133,14 @@ Task<int> list_contexts(Cli& cli) {
 
 enum class Change { use, remove };
 
-Task<int> change_contexts(Change change, std::string name) {
+Task<int> change_contexts(Change change, std::string name, std::optional<bool> signs) {
   auto file = ContextFile::load(ContextFile::default_path());
   if (!file) co_return report(file.error());
   const auto before = file->outline();
   const bool is_known = change == Change::use ? file->use(name) : file->remove(name);
   if (!is_known)
     co_return report(Error(ErrorCode::not_found, "no context of that name: see `outhaul context list`"));
+  if (signs) file->set_signs(name, *signs);
   if (const auto saved = file->save(); !saved) co_return report(saved.error());
   say_changes(before, *file);
   if (change == Change::remove && file->contexts().empty())
@@ -172,8 +175,14 @@ void add_change(CLI::App& group, Change change, const char* word, const char* wh
                 Invocation& invocation) {
   auto* command = group.add_subcommand(word, what);
   command->add_option("name", options->name, "The context")->required();
+  if (change == Change::use) {
+    command->add_flag("--sign,!--no-sign", options->signs,
+                      "From now on sign every run in it with your own key, or no longer");
+  }
   command->callback([&invocation, options, change] {
-    invocation.action = [options, change](Cli&) { return change_contexts(change, options->name); };
+    invocation.action = [options, change](Cli&) {
+      return change_contexts(change, options->name, options->signs);
+    };
   });
 }
 

@@ -42,6 +42,7 @@ void add_run_commands(CLI::App& app, Invocation& invocation);
 void add_task_commands(CLI::App& app, Invocation& invocation);
 void add_node_commands(CLI::App& app, Invocation& invocation);
 void add_account_commands(CLI::App& app, Invocation& invocation);
+void add_key_commands(CLI::App& app, Invocation& invocation);
 void add_audit_commands(CLI::App& app, Invocation& invocation);
 // Below `outhaul task`.
 void add_receipt_commands(CLI::App& task_group, Invocation& invocation);

@@ -11,12 +11,20 @@
 namespace outhaul::cli {
 namespace {
 
+bool signs_by_default(const Cli& cli) {
+  const auto file = ContextFile::load(ContextFile::default_path());
+  const auto* const context = file ? file->find(cli.options.context) : nullptr;
+  return context != nullptr && context->signs;
+}
+
 Task<int> run_task(Cli& cli, RunOptions options) {
   auto api = Api::open(cli);
   if (!api) {
     report(api.error());
     co_return exit_code::outhaul;
   }
+  // The context was there a line above.
+  if (!options.sign) options.sign = signs_by_default(cli);
   RunSession session(cli, std::move(*api), std::move(options));
   co_return co_await session.run();
 }
@@ -60,6 +68,10 @@ void add_run(CLI::App& app, Invocation& invocation) {
       ->type_name("LEVEL");
   command->add_flag("--stdin", options->has_stdin,
                     "Give the command the standard input from here (default: none)");
+  command->add_flag("--sign,!--no-sign", options->sign,
+                    "Sign it with your own key (`outhaul key create`); default: as the context says");
+  command->add_option("--key", options->key, "The name of the key that signs (default: default)")
+      ->type_name("NAME");
   command->add_flag("--detach", options->detach,
                     "Print the task's id and leave; see `outhaul task wait` and `task logs`");
   command->add_option("--shell", options->shell, "Run this line with /bin/sh -c")->type_name("LINE");

@@ -11,6 +11,7 @@
 
 #include "base/within.h"
 #include "cli/follow.h"
+#include "cli/signed_request.h"
 #include "cli/standard_input.h"
 #include "cli/task_end.h"
 #include "cli/terminal.h"
@@ -51,7 +52,8 @@ RunSession::RunSession(Cli& cli, Api api, RunOptions options)
       helpers_(cli.executor) {}
 
 Task<int> RunSession::run() {
-  auto body = task_request(options_);
+  auto body =
+      options_.sign.value_or(false) ? co_await sign_request(cli_, api_, options_) : task_request(options_);
   if (!body) {
     report(body.error());
     co_return exit_code::outhaul;

@@ -100,7 +100,7 @@ Result<void> put_duration(json::object& body, const char* key, const std::string
 
 }  // namespace
 
-Result<Bytes> task_request(const RunOptions& options) {
+Result<json::object> task_fields(const RunOptions& options) {
   json::object body;
   OUTHAUL_CHECK(check_text(options));
   if (options.detach && options.has_stdin) {
@@ -117,6 +117,11 @@ Result<Bytes> task_request(const RunOptions& options) {
     body["stdin"] = true;
     body["interactive"] = true;
   }
+  return body;
+}
+
+Result<Bytes> task_request(const RunOptions& options) {
+  OUTHAUL_TRY(body, task_fields(options));
   return json::serialize(body);
 }
 

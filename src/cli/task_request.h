@@ -1,11 +1,15 @@
 // The body of `POST /api/v1/tasks` from what a person typed. Pure.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include <boost/json/object.hpp>
+
 #include "base/bytes.h"
 #include "base/error.h"
+#include "cli/json_text.h"
 
 namespace outhaul::cli {
 
@@ -22,10 +26,13 @@ struct RunOptions {
   std::string queue_timeout;
   std::string isolation;
   bool has_stdin = false;
+  std::optional<bool> sign;     // none: as the context says
+  std::string key = "default";  // which of the person's keys signs
   bool detach = false;
 };
 
 // Fails with `invalid`; the message names the option.
+Result<json::object> task_fields(const RunOptions& options);
 Result<Bytes> task_request(const RunOptions& options);
 
 }  // namespace outhaul::cli

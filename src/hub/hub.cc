@@ -6,6 +6,7 @@
 #include "base/within.h"
 #include "hub/accounts/account_service.h"
 #include "hub/accounts/admission.h"
+#include "hub/accounts/user_key_service.h"
 #include "hub/audit/hub_audit.h"
 #include "hub/nodes/absence_watch.h"
 #include "hub/nodes/departure.h"
@@ -67,6 +68,7 @@ struct Hub::Parts {
   EnrolmentService enrolment{ports, settings, keys, registry};
   Admission admission{ports.executor, ports.clock, ports.database};
   AccountService accounts{ports, admission};
+  UserKeyService user_keys{ports, settings.deployment};
   TaskGroup loops{ports.executor};
   bool is_open = false;
 
@@ -137,6 +139,7 @@ Task<void> Hub::join() {
 }
 
 AccountService& Hub::accounts() { return parts_->accounts; }
+UserKeyService& Hub::user_keys() { return parts_->user_keys; }
 Admission& Hub::admission() { return parts_->admission; }
 EnrolmentService& Hub::enrolment() { return parts_->enrolment; }
 RenewalService& Hub::renewal() { return parts_->renewal; }

@@ -29,6 +29,7 @@ class HubAudit;
 class NodeService;
 class RenewalService;
 class TaskService;
+class UserKeyService;
 struct StreamSources;
 
 class Hub {
@@ -65,6 +66,7 @@ class Hub {
   RenewalService& renewal();
   DepartureService& departure();
   TaskService& tasks();
+  UserKeyService& user_keys();
   HubAudit& audit();
   // For an OutputReader.
   StreamSources stream_sources();

@@ -175,7 +175,7 @@ void NodeProcess::make_node() {
                               &*renewal_,
                               {&lock_, &files_, &*file_thread_}};
   node::NodeSelf self{identity_.enrolment().node, identity_.enrolment().deployment, &identity_,
-                      identity_.hub_keys()};
+                      identity_.hub_keys(), identity_.enrolment().name};
   auto facts = read_node_facts();
   facts.executed_file = [this](const sandbox::ProcessSpec& spec) { return executed_files_.find(spec); };
   node_.emplace(ports, std::move(self), config_.settings, std::move(facts));

@@ -114,7 +114,7 @@ Node::Parts::Parts(const NodePorts& given, NodeSelf given_self, NodeSettings giv
                return NodeRules::Load{runner ? runner->running() : 0, takes_no_task(),
                                       !ports.launcher.is_answering(), is_locked};
              }}),
-      gate({self.node, self.deployment}, rules,
+      gate({self.node, self.deployment, self.name, settings.users}, rules,
            [this](const TaskId& task) { return runner ? runner->state_of(task) : std::nullopt; }),
       ledger(gate),
       heads(audit, witnesses, ports.clock, ports.log),
@@ -258,6 +258,7 @@ void Node::Parts::fill_manifest(v1::Manifest& manifest) const {
   manifest.set_hostname(facts.hostname);
   for (const char* plane : {"task", "stream"}) manifest.add_planes(plane);
   for (const auto level : settings.isolation) manifest.add_isolation(std::string(wire::name_of(level)));
+  manifest.set_asks_user_signature(settings.users.has_value());
   auto& more = *manifest.mutable_facts();
   for (const auto& [name, value] : facts.more) more[name] = value;
   more["containment"] = std::string(ports.launcher.containment());

@@ -1,6 +1,7 @@
 #include "node/node_config.h"
 
 #include "config/config_reader.h"
+#include "crypto/user_key.h"
 #include "http/uri.h"
 
 namespace outhaul::node {
@@ -46,6 +47,43 @@ void read_isolation(config::ConfigReader& reader, NodeSettings& settings) {
   }
 }
 
+constexpr std::size_t max_users = 256;
+
+std::optional<wire::TrustedUser> read_user(config::ConfigReader& map) {
+  std::optional<crypto::VerifyKey> key;
+  map.find_text("key", [&key](const std::string& text) {
+    auto parsed = crypto::parse_user_key(text);
+    if (!parsed) return "must be a public key as `outhaul key list` prints it: ed25519:...";
+    key = std::move(*parsed);
+    return "";
+  });
+  const auto account = map.find_text("account", [](const std::string& text) {
+    return AccountId::parse(text) ? "" : "must be the id of an account: acc_...";
+  });
+  std::string name;  // for whoever reads the file
+  map.read_text("name", name, [](const std::string&) { return ""; });
+  if (!map.has("key")) map.refuse_map("a trusted person has a `key`");
+  map.end_map();
+  if (!key) return std::nullopt;
+  const auto id = crypto::user_key_id(*key);
+  return wire::TrustedUser{{id, std::move(*key)}, account ? AccountId::assume(*account) : AccountId()};
+}
+
+void read_users(config::ConfigReader& reader, NodeSettings& settings) {
+  bool is_asked_for = false;
+  reader.read_flag("require_user_signature", is_asked_for);
+  std::vector<wire::TrustedUser> users;
+  for (auto& map : reader.read_maps("user_keys", max_users)) {
+    if (auto user = read_user(map)) users.push_back(std::move(*user));
+  }
+  // Each without the other is a node that its owner believes to be something else than it is.
+  if (is_asked_for && users.empty())
+    reader.refuse("require_user_signature", "names nobody: nothing could run; list `user_keys`");
+  if (!is_asked_for && reader.has("user_keys"))
+    reader.refuse("user_keys", "has no effect without `require_user_signature: true`");
+  if (is_asked_for) settings.users = std::move(users);
+}
+
 void read_settings(config::ConfigReader& reader, NodeSettings& settings) {
   read_isolation(reader, settings);
   std::size_t slots = settings.slots;
@@ -72,6 +110,7 @@ Result<NodeConfig> parse_node_config(std::string_view text, std::string file_nam
   reader.read_text("hub", parsed.hub, hub_fault);
   reader.read_text("policy", parsed.policy, path_fault);
   reader.read_flag("hub_may_answer", parsed.settings.hub_may_answer);
+  read_users(reader, parsed.settings);
   OUTHAUL_CHECK(reader.finish(removed_keys));
   return parsed;
 }

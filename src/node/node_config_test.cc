@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "crypto/user_key.h"
+#include "testing/seeded_random.h"
+
 namespace outhaul::node {
 namespace {
 
@@ -51,6 +54,58 @@ TEST(NodeConfig, WhenKeysAreWrong_ThenEveryFaultIsNamedWithItsLineAndNoValue) {
     EXPECT_NE(all.find(wanted), std::string::npos) << wanted << " in " << all;
   }
   EXPECT_EQ(all.find("hunter2"), std::string::npos);
+}
+
+// proves C6
+TEST(NodeConfig, WhenAPersonsSignatureIsAskedFor_ThenTheirKeysAreRead) {
+  testing::SeededRandom random(5);
+  const auto key = crypto::SigningKey::generate(random).verify_key();
+  const auto account = AccountId::make(WallTime{1}, random);
+  const auto line = crypto::user_key_text(key);
+
+  const auto config =
+      parse_node_config("version: 1\nrequire_user_signature: true\nuser_keys:\n  - key: " + line +
+                            "\n    name: alice\n  - key: " + line + "\n    account: " + account.text() + "\n",
+                        "node.yaml");
+
+  ASSERT_TRUE(config.has_value()) << config.error().what();
+  ASSERT_TRUE(config->settings.users.has_value());
+  ASSERT_EQ(config->settings.users->size(), 2U);
+  EXPECT_EQ(config->settings.users->front().key.key.public_key(), key.public_key());
+  EXPECT_TRUE(config->settings.users->front().account.is_empty());
+  EXPECT_EQ(config->settings.users->back().account, account);
+  EXPECT_FALSE(parse_node_config("version: 1\n", "node.yaml")->settings.users.has_value());
+}
+
+// proves C6
+TEST(NodeConfig, WhenWhoMaySignIsUnclear_ThenTheNodeDoesNotStart) {
+  testing::SeededRandom random(5);
+  const auto key =
+      "  - key: " + crypto::user_key_text(crypto::SigningKey::generate(random).verify_key()) + "\n";
+  const std::pair<std::string, const char*> rows[] = {
+      {"require_user_signature: true\n", "node.yaml:2: `require_user_signature` names nobody"},
+      {"require_user_signature: true\nuser_keys: []\n", "names nobody"},
+      {"user_keys:\n" + key, "node.yaml:2: `user_keys` has no effect"},
+      {"require_user_signature: false\nuser_keys:\n" + key, "has no effect"},
+      {"require_user_signature: maybe\nuser_keys:\n" + key, "true or false"},
+      {"require_user_signature: true\nuser_keys:\n" + key + "  - name: bob\n",
+       "node.yaml:5: a trusted person"},
+      {"require_user_signature: true\nuser_keys:\n" + key + "  - key: hunter2\n",
+       "node.yaml:5: `key` must be"},
+      {"require_user_signature: true\nuser_keys:\n" + key + "    account: alice\n", "`account` must be"},
+      {"require_user_signature: true\nuser_keys:\n" + key + "    role: admin\n", "role"},
+  };
+  for (const auto& [text, wanted] : rows) {
+    SCOPED_TRACE(text);
+
+    const auto config = parse_node_config("version: 1\n" + text, "node.yaml");
+
+    ASSERT_FALSE(config.has_value());
+    std::string all;
+    for (const auto& detail : config.error().details()) all += detail.value + "\n";
+    EXPECT_NE(all.find(wanted), std::string::npos) << all;
+    EXPECT_EQ(all.find("hunter2"), std::string::npos);
+  }
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include "policy/policy.h"
 #include "wire/session.h"
 #include "wire/task_spec.h"
+#include "wire/user_order.h"
 
 namespace outhaul::sandbox {
 struct ProcessSpec;
@@ -42,7 +43,9 @@ struct NodeSettings {
   Duration max_term_grace = std::chrono::seconds(60);  // a task may ask for less
   // Of policy.yaml; none: everything runs that `isolation` allows, and nobody is asked.
   std::optional<policy::Policy> policy;
-  std::string policy_sha256;    // of the file's text, hex
+  std::string policy_sha256;  // of the file's text, hex
+  // Set: a task runs only when one of these people has signed it. From node.yaml, never from the hub.
+  std::optional<std::vector<wire::TrustedUser>> users;
   bool hub_may_answer = false;  // questions to the person at the node, for its owner
 };
 
@@ -76,6 +79,7 @@ struct NodeSelf {
   // Signs Hello; outlives the node.
   const wire::HelloSigner* signer = nullptr;
   std::vector<crypto::TrustedKey> hub_keys;  // of the enrolment
+  std::string name = {};                     // as its owner chose it
 };
 
 }  // namespace outhaul::node

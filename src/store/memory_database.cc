@@ -20,21 +20,25 @@ struct MemoryStores {
         enrolment_tokens(tables),
         accounts(tables),
         api_tokens(tables),
+        user_keys(tables),
         tasks(tables),
         streams(tables),
         idempotency(tables),
         deployment(tables) {}
   Transaction transaction() {
-    return {nodes, enrolment_tokens, accounts, api_tokens, tasks, streams, idempotency, deployment};
+    return {nodes, enrolment_tokens, accounts,    api_tokens, user_keys,
+            tasks, streams,          idempotency, deployment};
   }
   ReadTransaction read_transaction() {
-    return {nodes, enrolment_tokens, accounts, api_tokens, tasks, streams, idempotency, deployment};
+    return {nodes, enrolment_tokens, accounts,    api_tokens, user_keys,
+            tasks, streams,          idempotency, deployment};
   }
 
   MemoryNodeStore nodes;
   MemoryEnrolmentTokenStore enrolment_tokens;
   MemoryAccountStore accounts;
   MemoryApiTokenStore api_tokens;
+  MemoryUserKeyStore user_keys;
   MemoryTaskStore tasks;
   MemoryStreamStore streams;
   MemoryIdempotencyStore idempotency;

@@ -214,4 +214,25 @@ Result<void> MemoryApiTokenStore::note_used(const ApiTokenId& id, WallTime when)
   return {};
 }
 
+Result<std::optional<UserKeyRow>> MemoryUserKeyStore::find(const KeyId& id) {
+  return copy_of(keys_.find(id));
+}
+
+Result<Page<UserKeyRow>> MemoryUserKeyStore::list(const AccountId& account, const PageRequest& page) {
+  return list_oldest_first(
+      keys_, page, [&](const UserKeyRow& row) { return account.is_empty() || row.account == account; });
+}
+
+Result<void> MemoryUserKeyStore::add(const UserKeyRow& key) {
+  if (accounts_.find(key.account) == nullptr) return no_such_row("account");
+  if (keys_.find(key.id) != nullptr) return row_exists("key");
+  keys_.put(key.id, key);
+  return {};
+}
+
+Result<void> MemoryUserKeyStore::remove(const KeyId& id) {
+  if (!keys_.erase(id)) return no_such_row("key");
+  return {};
+}
+
 }  // namespace outhaul::store

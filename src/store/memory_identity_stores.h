@@ -1,4 +1,4 @@
-// The in-memory stores of nodes, enrolment tokens, accounts and API tokens.
+// The in-memory stores of nodes, enrolment tokens, accounts, API tokens and people's keys.
 #pragma once
 
 #include "store/memory_tables.h"
@@ -65,6 +65,19 @@ class MemoryApiTokenStore final : public ApiTokenStore {
  private:
   MemoryTable<AccountId, AccountRow>& accounts_;
   MemoryTable<ApiTokenId, ApiTokenRow>& tokens_;
+};
+
+class MemoryUserKeyStore final : public UserKeyStore {
+ public:
+  explicit MemoryUserKeyStore(MemoryTables& tables) : accounts_(tables.accounts), keys_(tables.user_keys) {}
+  Result<std::optional<UserKeyRow>> find(const KeyId& id) override;
+  Result<Page<UserKeyRow>> list(const AccountId& account, const PageRequest& page) override;
+  Result<void> add(const UserKeyRow& key) override;
+  Result<void> remove(const KeyId& id) override;
+
+ private:
+  MemoryTable<AccountId, AccountRow>& accounts_;
+  MemoryTable<KeyId, UserKeyRow>& keys_;
 };
 
 }  // namespace outhaul::store

@@ -82,6 +82,7 @@ struct MemoryTables {
   MemoryTable<EnrolmentTokenId, EnrolmentTokenRow> enrolment_tokens{undo};
   MemoryTable<AccountId, AccountRow> accounts{undo};
   MemoryTable<ApiTokenId, ApiTokenRow> api_tokens{undo};
+  MemoryTable<KeyId, UserKeyRow> user_keys{undo};
   MemoryTable<TaskId, TaskRow> tasks{undo};
   MemoryTable<StreamId, MemoryStream> streams{undo};
   MemoryTable<std::pair<AccountId, std::string>, IdempotencyRow> idempotency{undo};

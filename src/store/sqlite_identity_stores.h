@@ -1,5 +1,5 @@
-// The SQLite stores of nodes, enrolment tokens, accounts and API tokens. Each works in whatever
-// transaction its connection is in.
+// The SQLite stores of nodes, enrolment tokens, accounts, API tokens and people's keys. Each works in
+// whatever transaction its connection is in.
 #pragma once
 
 #include "store/sqlite_connection.h"
@@ -61,6 +61,18 @@ class SqliteApiTokenStore final : public ApiTokenStore {
   Result<void> add(const ApiTokenRow& token) override;
   Result<void> revoke(const ApiTokenId& id, WallTime when) override;
   Result<void> note_used(const ApiTokenId& id, WallTime when) override;
+
+ private:
+  SqliteConnection& connection_;
+};
+
+class SqliteUserKeyStore final : public UserKeyStore {
+ public:
+  explicit SqliteUserKeyStore(SqliteConnection& connection) : connection_(connection) {}
+  Result<std::optional<UserKeyRow>> find(const KeyId& id) override;
+  Result<Page<UserKeyRow>> list(const AccountId& account, const PageRequest& page) override;
+  Result<void> add(const UserKeyRow& key) override;
+  Result<void> remove(const KeyId& id) override;
 
  private:
   SqliteConnection& connection_;

@@ -10,6 +10,7 @@
 #include "store/node_store.h"
 #include "store/stream_store.h"
 #include "store/task_store.h"
+#include "store/user_key_store.h"
 
 namespace outhaul::store {
 
@@ -19,6 +20,7 @@ struct Transaction {
   EnrolmentTokenStore& enrolment_tokens;
   AccountStore& accounts;
   ApiTokenStore& api_tokens;
+  UserKeyStore& user_keys;
   TaskStore& tasks;
   StreamStore& streams;
   IdempotencyStore& idempotency;
@@ -30,6 +32,7 @@ struct ReadTransaction {
   EnrolmentTokenReader& enrolment_tokens;
   AccountReader& accounts;
   ApiTokenReader& api_tokens;
+  UserKeyReader& user_keys;
   TaskReader& tasks;
   StreamReader& streams;
   IdempotencyReader& idempotency;

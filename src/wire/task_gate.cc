@@ -37,7 +37,19 @@ std::unexpected<Error> expired(const std::string& what, const GateTime& time) {
 // Every refusal of the rules is one; an `internal` of theirs too: what cannot be decided does not start.
 bool leaves_nonce_unused(ErrorCode code) { return code == ErrorCode::node_disk_full; }
 
-GateDecision refused(Error error) { return {.admitted = {}, .record = {}, .refusal = std::move(error)}; }
+GateDecision refused(Error error) {
+  return {.admitted = {}, .record = {}, .refusal = std::move(error), .user_key = {}};
+}
+
+// From then on the mark alone refuses the envelope, and the order that it carries.
+WallTime end_of(const GateRecord& record) {
+  const WallTime end = record.issued_at + clock_window;
+  return record.user ? std::max(end, record.user->expires_at) : end;
+}
+
+std::unexpected<Error> order_out_of_time(const std::string& what, const GateTime& time) {
+  return fail(ErrorCode::user_signature_invalid, "the person's signature " + what + "; " + skew_text(time));
+}
 
 }  // namespace
 
@@ -61,32 +73,49 @@ void TaskGate::remember(const GateRecord& record) {
   // Records come back in any order: a refusal never hides that another envelope of the task was accepted.
   const auto [known, is_new] = by_task_.try_emplace(record.task_id, record.nonce);
   if (!is_new && !record.refused) known->second = record.nonce;
-  by_issue_.emplace(record.issued_at, record.nonce);
+  // What was refused has not run, and the same order may come again.
+  if (record.user && !record.refused) by_user_nonce_.try_emplace(record.user->nonce, record.nonce);
+  by_end_.emplace(end_of(record), record.nonce);
+}
+
+Result<TaskGate::Opened> TaskGate::open(ByteView envelope) const {
+  OUTHAUL_TRY(spec, open_task_envelope(envelope, keys_));
+  if (spec.audience != config_.self && !OUTHAUL_FAULT("foreign_audience_accepted"))
+    return fail(ErrorCode::task_audience_mismatch, "task: signed for another node");
+  if (spec.issuer != config_.issuer)
+    return fail(ErrorCode::task_audience_mismatch, "task: signed by another deployment");
+  if (!config_.users) return Opened{std::move(spec), std::nullopt};
+  OUTHAUL_TRY(order, open_order(spec));
+  return Opened{std::move(spec), std::move(order)};
+}
+
+Result<SignedOrder> TaskGate::open_order(const TaskSpec& spec) const {
+  OUTHAUL_TRY(opened, open_user_order(spec.user_order, *config_.users));
+  auto difference = find_difference(opened.order, spec);
+  const auto& name = opened.order.node_name;
+  if (!name.empty() && !config_.name.empty() && name != config_.name) difference = "the name of the node";
+  if (!difference) return opened;
+  return fail(ErrorCode::user_signature_invalid,
+              "the person's signature is for something else: " + *difference + " differs");
 }
 
 GateDecision TaskGate::judge(ByteView envelope, const GateTime& time) {
-  auto opened = open_task_envelope(envelope, keys_);
-  if (!opened) return refused(std::move(opened).error());
-  auto& spec = *opened;
-  if (spec.audience != config_.self && !OUTHAUL_FAULT("foreign_audience_accepted")) {
-    return refused(Error(ErrorCode::task_audience_mismatch, "task: signed for another node"));
-  }
-  if (spec.issuer != config_.issuer) {
-    return refused(Error(ErrorCode::task_audience_mismatch, "task: signed by another deployment"));
-  }
+  auto task = open(envelope);
+  if (!task) return refused(std::move(task).error());
   // Before the times: it starts nothing, and a hub that was away for longer than the window needs it.
-  if (auto replay = find_replay(spec)) return refused(*std::move(replay));
-  if (auto in_time = check_times(spec, time); !in_time) return refused(std::move(in_time).error());
+  if (auto replay = find_replay(task->spec)) return refused(*std::move(replay));
+  if (auto in_time = check_times(*task, time); !in_time) return refused(std::move(in_time).error());
 
-  const auto allowed = check_rules(spec);
+  const auto allowed = check_rules(task->spec);
   if (!allowed && leaves_nonce_unused(allowed.error().code())) return refused(allowed.error());
   GateDecision decision;
   if (!allowed) {
-    decision.record = consume(spec, allowed.error().code());
+    decision.record = consume(*task, allowed.error().code());
     decision.refusal = allowed.error();
   } else {
-    decision.record = consume(spec, std::nullopt);
-    decision.admitted = std::move(spec);
+    decision.record = consume(*task, std::nullopt);
+    if (task->order) decision.user_key = task->order->key_id;
+    decision.admitted = std::move(task->spec);
   }
   return decision;
 }
@@ -115,7 +144,8 @@ std::optional<Error> TaskGate::find_replay(const TaskSpec& spec) const {
   return std::move(error).with("refused_with", std::string(name_of(*record->refused)));
 }
 
-Result<void> TaskGate::check_times(const TaskSpec& spec, const GateTime& time) const {
+Result<void> TaskGate::check_times(const Opened& task, const GateTime& time) const {
+  const auto& spec = task.spec;
   const auto now = corrected(time);
   if (now >= spec.expires_at && !OUTHAUL_FAULT("expired_accepted"))
     return expired("expired " + text_of(now - spec.expires_at) + " ago", time);
@@ -126,6 +156,22 @@ Result<void> TaskGate::check_times(const TaskSpec& spec, const GateTime& time) c
     return expired(
         "issued " + text_of(mark_ - spec.issued_at) + " before the newest task that this node has seen",
         time);
+  }
+  return task.order ? check_order(task.order->order, time) : Result<void>();
+}
+
+// The task itself is not known here: the order comes again only as another one.
+Result<void> TaskGate::check_order(const UserOrder& order, const GateTime& time) const {
+  const auto& signed_task = order.task;
+  const auto now = corrected(time);
+  const auto last = std::max(now, mark_);
+  if (last >= signed_task.expires_at)
+    return order_out_of_time("expired " + text_of(last - signed_task.expires_at) + " ago", time);
+  if (signed_task.issued_at > now + clock_window)
+    return order_out_of_time("is from " + text_of(signed_task.issued_at - now) + " in the future", time);
+  if (by_user_nonce_.contains(signed_task.nonce)) {
+    return fail(ErrorCode::user_signature_replayed,
+                "what the person signed has run already, as another task: it runs once");
   }
   return {};
 }
@@ -141,7 +187,8 @@ Result<void> TaskGate::check_rules(const TaskSpec& spec) const {
   return rules_.check_capacity(spec);
 }
 
-GateRecord TaskGate::consume(const TaskSpec& spec, std::optional<ErrorCode> refusal) {
+GateRecord TaskGate::consume(const Opened& task, std::optional<ErrorCode> refusal) {
+  const auto& spec = task.spec;
   mark_ = std::max(mark_, spec.issued_at);
   fence_epoch_ = std::max(fence_epoch_, spec.fence.epoch);
   GateRecord record{.task_id = spec.task_id,
@@ -150,21 +197,26 @@ GateRecord TaskGate::consume(const TaskSpec& spec, std::optional<ErrorCode> refu
                     .mark = mark_,
                     .fence_epoch = fence_epoch_,
                     .stream_id = spec.stream_id,
-                    .refused = refusal};
+                    .refused = refusal,
+                    .user = std::nullopt};
+  if (task.order) record.user = {task.order->order.task.nonce, task.order->order.task.expires_at};
   remember(record);
   prune();
   return record;
 }
 
-// An envelope this old is refused by the mark alone, so its nonce need not be remembered.
+// An envelope this old is refused by the mark alone, so its nonces need not be remembered.
 void TaskGate::prune() {
-  const auto oldest = mark_ - clock_window;
-  while (!by_issue_.empty() && by_issue_.begin()->first < oldest) {
-    const auto record = records_.find(by_issue_.begin()->second);
-    const auto task = by_task_.find(record->second.task_id);
-    if (task != by_task_.end() && task->second == record->first) by_task_.erase(task);
+  while (!by_end_.empty() && by_end_.begin()->first < mark_) {
+    const auto record = records_.find(by_end_.begin()->second);
+    const auto& [nonce, known] = *record;
+    const auto is_of_record = [&nonce](const auto& entry) { return entry.second == nonce; };
+    const auto task = by_task_.find(known.task_id);
+    if (task != by_task_.end() && is_of_record(*task)) by_task_.erase(task);
+    const auto user = known.user ? by_user_nonce_.find(known.user->nonce) : by_user_nonce_.end();
+    if (user != by_user_nonce_.end() && is_of_record(*user)) by_user_nonce_.erase(user);
     records_.erase(record);
-    by_issue_.erase(by_issue_.begin());
+    by_end_.erase(by_end_.begin());
   }
 }
 
@@ -184,6 +236,10 @@ Bytes serialise_gate_record(const GateRecord& record) {
   message.set_fence_epoch(record.fence_epoch);
   message.set_stream_id(record.stream_id.text());
   if (record.refused) message.set_refused(std::string(name_of(*record.refused)));
+  if (record.user) {
+    message.set_user_nonce(record.user->nonce);
+    message.set_user_expires_at_ns(record.user->expires_at.nanoseconds);
+  }
   return message.SerializeAsString();
 }
 
@@ -202,7 +258,9 @@ Result<GateRecord> parse_gate_record(ByteView serialised) {
                     .mark = {message.mark_ns()},
                     .fence_epoch = message.fence_epoch(),
                     .stream_id = *stream_id,
-                    .refused = std::nullopt};
+                    .refused = std::nullopt,
+                    .user = std::nullopt};
+  if (!message.user_nonce().empty()) record.user = {message.user_nonce(), {message.user_expires_at_ns()}};
   // A later version may have refused by a code that this one lacks.
   if (!message.refused().empty())
     record.refused = find_error_code(message.refused()).value_or(ErrorCode::denied);

@@ -1,10 +1,11 @@
 // TaskGate: decides on a node whether a signed task may start. Pure: it is handed bytes and times, and
 // hands back what to persist before anything is answered.
 //
-// The order of checks, first failure ends: size, signature and key, audience, times, nonce, owner, fence,
-// policy, consent, capacity. A task passes the nonce check once: from then on its nonce is used, whatever
-// the later checks say, except that a full disk, on which nothing can be noted, leaves it unused. A task that
-// was refused may come again under a fresh nonce (decisions/0037).
+// The order of checks, first failure ends: size, signature and key, audience, the person's signature where
+// the node asks for it, times, nonce, the person's nonce, owner, fence, policy, consent, capacity. A task
+// passes the nonce check once: from then on its nonce is used, whatever the later checks say, except that a
+// full disk, on which nothing can be noted, leaves it unused. A task that was refused may come again under a
+// fresh nonce (decisions/0037).
 //
 // A task that is known (same nonce or same task id) is answered task_replayed with the first run's state,
 // also after its time window has closed: that answer starts nothing, and the hub needs it when it was away
@@ -13,7 +14,8 @@
 // Time is the node's wall clock corrected by the offset that the session measured, bounded to
 // max_clock_correction either way. The mark is the latest issue time that passed; it only rises, is
 // persisted with every record, and an envelope issued before mark - clock_window is refused, so nonces
-// older than that can be forgotten whatever any clock says.
+// older than that can be forgotten whatever any clock says. A person's nonce is kept until the mark is past
+// the end of what was signed, and an order that ended before the mark is refused: the same promise.
 #pragma once
 
 #include <chrono>
@@ -30,6 +32,7 @@
 #include "base/ids.h"
 #include "crypto/envelope.h"
 #include "wire/task_spec.h"
+#include "wire/user_order.h"
 
 namespace outhaul::wire {
 
@@ -47,6 +50,13 @@ class TaskRules {
   virtual Result<void> check_capacity(const TaskSpec& spec) const = 0;
 };
 
+// Of the order of a person.
+struct UserNonce {
+  Bytes nonce;
+  WallTime expires_at;
+  bool operator==(const UserNonce&) const = default;
+};
+
 // What the node journals for each task whose nonce it used, before it answers.
 struct GateRecord {
   TaskId task_id;
@@ -56,6 +66,8 @@ struct GateRecord {
   std::uint64_t fence_epoch = 0;  // highest seen, this task included
   StreamId stream_id;
   std::optional<ErrorCode> refused;  // by a check after the nonce; else it was accepted
+  std::optional<UserNonce> user =
+      {};  // where the node asks for a person's signature; used by an accepted task
   bool operator==(const GateRecord&) const = default;
 };
 Bytes serialise_gate_record(const GateRecord& record);
@@ -78,11 +90,15 @@ struct GateDecision {
   // Set when nothing is admitted. task_replayed has details {task, state, stream}, and refused_with when the
   // first answer was a refusal.
   std::optional<Error> refusal;
+  std::optional<KeyId> user_key = {};  // of the person who has signed what was admitted
 };
 
 struct GateConfig {
   NodeId self;
-  std::string issuer;  // the deployment; tasks of another are refused with task_audience_mismatch
+  std::string issuer;     // the deployment; tasks of another are refused with task_audience_mismatch
+  std::string name = {};  // of the node, as its owner enrolled it; empty: not compared with orders
+  // Set: a task runs only when one of these has signed it, whatever the hub signs.
+  std::optional<std::vector<TrustedUser>> users = {};
 };
 
 class TaskGate {
@@ -107,11 +123,19 @@ class TaskGate {
   std::uint64_t fence_epoch() const { return fence_epoch_; }
 
  private:
-  Result<void> check_times(const TaskSpec& spec, const GateTime& time) const;
+  // What is known of an envelope once everybody's signature held.
+  struct Opened {
+    TaskSpec spec;
+    std::optional<SignedOrder> order;
+  };
+  Result<Opened> open(ByteView envelope) const;
+  Result<SignedOrder> open_order(const TaskSpec& spec) const;
+  Result<void> check_times(const Opened& task, const GateTime& time) const;
+  Result<void> check_order(const UserOrder& order, const GateTime& time) const;
   Result<void> check_rules(const TaskSpec& spec) const;
   std::optional<Error> find_replay(const TaskSpec& spec) const;
   const GateRecord* find_record(const TaskSpec& spec) const;
-  GateRecord consume(const TaskSpec& spec, std::optional<ErrorCode> refused);
+  GateRecord consume(const Opened& task, std::optional<ErrorCode> refused);
   void remember(const GateRecord& record);
   void prune();
 
@@ -121,11 +145,12 @@ class TaskGate {
   std::vector<crypto::TrustedKey> keys_;
   WallTime mark_;
   std::uint64_t fence_epoch_ = 0;
-  // By nonce. Those issued before mark - clock_window are gone.
+  // By nonce. Those that the mark alone refuses are gone.
   std::map<Bytes, GateRecord> records_;
   // Nonces of the same records.
   std::map<TaskId, Bytes> by_task_;
-  std::multimap<WallTime, Bytes> by_issue_;
+  std::map<Bytes, Bytes> by_user_nonce_;   // of those that were accepted
+  std::multimap<WallTime, Bytes> by_end_;  // until when each is needed
 };
 
 }  // namespace outhaul::wire

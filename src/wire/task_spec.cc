@@ -75,6 +75,7 @@ Result<void> read_run(const v1::TaskSpec& message, TaskSpec& spec) {
   spec.isolation = isolation;
   spec.term_grace = std::chrono::nanoseconds(message.term_grace_ns());
   spec.is_interactive = message.interactive();
+  spec.user_order = message.user_order();
   return {};
 }
 
@@ -101,6 +102,7 @@ void write_run(const TaskSpec& spec, v1::TaskSpec& message) {
   message.set_isolation(std::string(name_of(spec.isolation)));
   message.set_term_grace_ns(spec.term_grace.count());
   message.set_interactive(spec.is_interactive);
+  message.set_user_order(spec.user_order);
 }
 
 }  // namespace

@@ -88,6 +88,7 @@ struct TaskSpec {
   std::chrono::nanoseconds term_grace{std::chrono::seconds(10)};
   std::optional<TraceContext> trace;
   bool is_interactive = false;
+  Bytes user_order;  // a serialised envelope (wire/user_order.h); empty: no person has signed
   bool operator==(const TaskSpec&) const = default;
 };
 

@@ -328,6 +328,34 @@ TEST_P(IdentityStores, WhenApiTokensAreAddedOrListed_ThenTheAccountMustExistAndH
   EXPECT_EQ(list(AccountId()), (std::vector{of_ann, of_bob}));
 }
 
+TEST_P(IdentityStores, WhenAPersonsKeyIsKept_ThenItIsListedForItsAccountUntilItIsRemoved) {
+  const auto alice = add_account("alice");
+  const auto bob = add_account("bob");
+  const auto key_of = [this](const AccountId& account) {
+    return UserKeyRow{next_id<KeyId>(), account, Bytes(32, '\x01'), "laptop", WallTime{7}};
+  };
+  const auto first = key_of(alice.id);
+  const auto second = key_of(bob.id);
+  const auto add_one = [&](const UserKeyRow& key) {
+    return write([&](Transaction& tx) { return tx.user_keys.add(key); });
+  };
+  const auto list = [&](const AccountId& account) {
+    return read([&](ReadTransaction& tx) { return tx.user_keys.list(account, {}); })->rows;
+  };
+  ASSERT_TRUE(add_one(first));
+  ASSERT_TRUE(add_one(second));
+
+  EXPECT_EQ(code_of(add_one(first)), ErrorCode::conflict);
+  EXPECT_EQ(code_of(add_one(key_of(next_id<AccountId>()))), ErrorCode::not_found);
+  EXPECT_EQ(*read([&](ReadTransaction& tx) { return tx.user_keys.find(first.id); }), first);
+  EXPECT_EQ(list(alice.id), std::vector{first});
+  EXPECT_EQ(list(AccountId()).size(), 2U);
+  ASSERT_TRUE(write([&](Transaction& tx) { return tx.user_keys.remove(first.id); }));
+  EXPECT_TRUE(list(alice.id).empty());
+  EXPECT_EQ(code_of(write([&](Transaction& tx) { return tx.user_keys.remove(first.id); })),
+            ErrorCode::not_found);
+}
+
 INSTANTIATE_TEST_SUITE_P(Adapters, IdentityStores, ::testing::Values("memory", "sqlite"),
                          [](const auto& row) { return std::string(row.param); });
 

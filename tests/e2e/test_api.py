@@ -10,6 +10,8 @@ from openapi import Document
 
 # Needs a node's certificate or a request that only a node can sign; the node's own enrolment is seen in other tests.
 NOT_CALLED = {"tunnel", "enroll_node", "open_tunnel", "renew_certificate", "leave_hub"}
+# The first of RFC 8032's test vectors.
+PUBLIC_KEY = "ed25519:11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="
 UNKNOWN_FIELD = "surely_unknown"
 
 
@@ -76,6 +78,12 @@ class Api(DeploymentTest):
         self.ok("GET", "/api/v1/tokens")
         self.ok("DELETE", "/api/v1/tokens/" + spare["id"])
         self.refused(404, "DELETE", "/api/v1/tokens/" + spare["id"][:-2] + "00")
+        key = self.ok("POST", "/api/v1/keys", {"public_key": PUBLIC_KEY, "name": "laptop"})
+        self.refused(409, "POST", "/api/v1/keys", {"public_key": PUBLIC_KEY}, token=member["token"])
+        self.refused(400, "POST", "/api/v1/keys", {"public_key": "ed25519:AAAA"})
+        self.ok("GET", "/api/v1/keys?limit=1")
+        self.refused(404, "DELETE", "/api/v1/keys/" + key["id"], token=member["token"])
+        self.ok("DELETE", "/api/v1/keys/" + key["id"])
         self.ok("POST", f"/api/v1/accounts/{account['id']}/disable")
         self.refused(404, "POST", "/api/v1/accounts/nobody/disable")
         self.refused(401, "GET", "/api/v1/whoami", token=member["token"])
@@ -108,6 +116,7 @@ class Api(DeploymentTest):
         self.ok("POST", "/api/v1/tasks", {"argv": ["true"]}, headers=key)
         self.refused(422, "POST", "/api/v1/tasks", {"argv": ["false"]}, headers=key)
         self.refused(400, "POST", "/api/v1/tasks", {"argv": ["a"], "shell": "b"})
+        self.refused(400, "POST", "/api/v1/tasks", {"user_order": "c29tZXRoaW5n"})
         self.refused(413, "POST", "/api/v1/tasks", {"argv": ["x" * 60_000] * 6})
         waits = self.ok("POST", "/api/v1/tasks", {"argv": ["cat"], "stdin": True})
         path = "/api/v1/tasks/" + waits["id"]

@@ -12,6 +12,7 @@ enum class Action {
   see_self,
   manage_accounts,  // make, list, disable; make tokens for anybody
   use_own_tokens,   // list and revoke one's own
+  use_own_keys,     // register, list and remove one's own public keys
   see_nodes,
   manage_nodes,  // drain, remove, enrolment tokens
   read_audit,    // the hub's audit log, whole
@@ -25,6 +26,7 @@ constexpr store::Role least_role(Action action) {
     case Action::read_audit: return store::Role::admin;
     case Action::see_self:
     case Action::use_own_tokens:
+    case Action::use_own_keys:
     case Action::see_nodes:
     case Action::run_tasks: return store::Role::member;
   }

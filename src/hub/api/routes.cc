@@ -81,6 +81,7 @@ RouteTable make_api(Hub& hub) {
   RouteTable table(hub.admission(), hub.audit());
   add_service_routes(table, hub);
   add_account_routes(table, hub);
+  add_user_key_routes(table, hub);
   add_node_routes(table, hub);
   add_renewal_routes(table, hub);
   add_departure_routes(table, hub);

@@ -66,6 +66,7 @@ RouteTable make_api(Hub& hub);
 // The parts of make_api, a file each.
 void add_service_routes(RouteTable& table, Hub& hub);
 void add_account_routes(RouteTable& table, Hub& hub);
+void add_user_key_routes(RouteTable& table, Hub& hub);
 void add_node_routes(RouteTable& table, Hub& hub);
 void add_renewal_routes(RouteTable& table, Hub& hub);
 void add_departure_routes(RouteTable& table, Hub& hub);

@@ -2,6 +2,7 @@
 
 #include "base/duration_text.h"
 #include "http/json_reader.h"
+#include "wire/user_order.h"
 
 namespace outhaul::hub {
 namespace {
@@ -81,11 +82,33 @@ void read_trace(http::JsonReader& json, TaskOrder& order) {
   }
 }
 
-}  // namespace
+std::optional<wire::UserOrder> find_order(ByteView envelope) {
+  const auto parsed = wire::parse_envelope(envelope);
+  if (!parsed) return std::nullopt;
+  auto order = wire::parse_user_order(parsed->payload);
+  return order ? std::optional(std::move(*order)) : std::nullopt;
+}
 
-Result<TaskOrder> parse_task_order(ByteView text) {
-  OUTHAUL_TRY(json, http::JsonReader::parse(text));
-  TaskOrder order;
+// What a person signed says all that decides what runs; beside it there is only how long to wait.
+void read_signed(http::JsonReader& json, TaskOrder& order) {
+  auto bytes = parse_base64(json.find_string("user_order", max_task_body_bytes).value_or(""));
+  auto signed_order = bytes ? find_order(*bytes) : std::nullopt;
+  if (!signed_order) return json.refuse("user_order", "must be the base64 of a signed order");
+  auto& task = signed_order->task;
+  order.action = std::move(task.action);
+  order.selector.node = task.audience.text();
+  order.workspace = std::move(task.workspace);
+  order.cwd = std::move(task.cwd);
+  order.env = std::move(task.env);
+  order.timeout = task.timeout;
+  order.term_grace = task.term_grace;
+  order.isolation = task.isolation;
+  order.has_stdin = signed_order->has_stdin;
+  order.is_interactive = task.is_interactive;
+  order.user_order = std::move(*bytes);
+}
+
+void read_unsigned(http::JsonReader& json, TaskOrder& order) {
   order.action = read_action(json);
   order.selector = read_selector(json);
   order.cwd = json.find_string("cwd", wire::max_cwd_bytes).value_or("");
@@ -93,12 +116,24 @@ Result<TaskOrder> parse_task_order(ByteView text) {
     order.env.push_back({std::move(name), std::move(value)});
   }
   order.timeout = find_duration(json, "timeout", wire::max_task_timeout);
-  order.queue_timeout = find_duration(json, "queue_timeout", max_queue_timeout);
   order.term_grace = find_duration(json, "term_grace", wire::max_term_grace);
   order.has_stdin = json.find_boolean("stdin").value_or(false);
   order.is_interactive = json.find_boolean("interactive").value_or(false);
   read_isolation(json, order);
   read_target(json, order);
+}
+
+}  // namespace
+
+Result<TaskOrder> parse_task_order(ByteView text) {
+  OUTHAUL_TRY(json, http::JsonReader::parse(text));
+  TaskOrder order;
+  if (json.has("user_order")) {
+    read_signed(json, order);
+  } else {
+    read_unsigned(json, order);
+  }
+  order.queue_timeout = find_duration(json, "queue_timeout", max_queue_timeout);
   read_trace(json, order);
   OUTHAUL_CHECK(json.finish());
   return order;

@@ -7,6 +7,7 @@
 #include "crypto/digest.h"
 #include "http/json_reader.h"
 #include "http/sse.h"
+#include "hub/accounts/user_key_service.h"
 #include "hub/api/query_reader.h"
 #include "hub/api/record_sender.h"
 #include "hub/api/routes.h"
@@ -93,6 +94,8 @@ Task<Result<void>> create_task(Hub& hub, http::RequestContext& context, Principa
   OUTHAUL_CO_TRY(query, create_query_of(context.request()));
   OUTHAUL_CO_TRY(body, co_await context.read_body(max_task_body_bytes));
   OUTHAUL_CO_TRY(order, order_of(context.request(), body, principal.account));
+  if (!order.user_order.empty())
+    OUTHAUL_CO_CHECK(co_await hub.user_keys().check(order.user_order, principal.account));
   OUTHAUL_CO_TRY(key, key_of(context.request(), body));
   OUTHAUL_CO_TRY(made, co_await hub.tasks().submit(std::move(order), std::move(key)));
   if (!query.follow) co_return co_await respond_task(hub, context, made, query.wait);

@@ -1,6 +1,7 @@
 #include "hub/api/views.h"
 
 #include "base/time_text.h"
+#include "crypto/user_key.h"
 #include "http/json_reader.h"
 
 namespace outhaul::hub {
@@ -97,6 +98,14 @@ void write_new_token(http::JsonWriter& json, const NewApiToken& made) {
   json.begin_object();
   write_token_fields(json, made.row);
   json.field("token", made.token.reveal_for("show it once")).end_object();
+}
+
+void write_user_key(http::JsonWriter& json, const store::UserKeyRow& row) {
+  const auto key = crypto::VerifyKey::parse(row.public_key);
+  json.begin_object().field("id", row.id.text()).field("account_id", row.account.text());
+  json.field("name", row.name).field("public_key", key ? crypto::user_key_text(*key) : std::string());
+  write_time(json, "created_at", row.created_at);
+  json.end_object();
 }
 
 void write_node_token(http::JsonWriter& json, const store::EnrolmentTokenRow& row) {

@@ -42,6 +42,7 @@ http::Response item_response(int status, const Item& item, Write write) {
 void write_account(http::JsonWriter& json, const store::AccountRow& row);
 void write_token(http::JsonWriter& json, const store::ApiTokenRow& row);
 void write_new_token(http::JsonWriter& json, const NewApiToken& made);
+void write_user_key(http::JsonWriter& json, const store::UserKeyRow& row);
 void write_node_token(http::JsonWriter& json, const store::EnrolmentTokenRow& row);
 struct NodeTokenFacts {
   const NewNodeToken& made;

@@ -89,6 +89,7 @@ void NodeRegistry::attach(const NodeId& id, NodeAttachment attachment, const v1:
   record->facts.is_full_by_its_word = false;
   record->facts.slots = hello.slots();
   record->facts.isolation = levels_of(hello.manifest());
+  record->facts.asks_user_signature = hello.manifest().asks_user_signature();
   attachment.load.set_slots(hello.slots());
   attachment.load.set_running(hello.running());
   attachment.load.set_locked(hello.locked());

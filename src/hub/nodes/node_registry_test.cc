@@ -23,7 +23,7 @@ class Registry : public ::testing::Test {
     registry.attach(node, {}, hello);
   }
   std::optional<ErrorCode> reason() {
-    const auto waiting = why_not({}, wire::IsolationLevel::trusted, registry.find(node)->facts);
+    const auto waiting = why_not({}, {wire::IsolationLevel::trusted}, registry.find(node)->facts);
     return waiting ? std::optional(waiting->code) : std::nullopt;
   }
 

@@ -32,7 +32,7 @@ NodeFacts& Dispatcher::facts_now(NodeRecord& record) const {
 
 bool Dispatcher::can_take(const LiveTask& task, NodeRecord& record) const {
   return record.attachment && record.attachment->link != nullptr &&
-         !obstacle(task.selector, task.spec.isolation, facts_now(record));
+         !obstacle(task.selector, task.needs(), facts_now(record));
 }
 
 std::optional<NodeId> Dispatcher::choose(const LiveTask& task) {
@@ -106,11 +106,24 @@ std::vector<Waiting> Dispatcher::waiting(const LiveTask& task) const {
   // As others are told of it: until an end is durable it still waits.
   if (task.shown().state != store::TaskState::queued) return reasons;
   for (auto& [id, record] : needs_.registry.records()) {
-    if (auto reason = why_not(task.selector, task.spec.isolation, facts_now(record))) {
+    if (auto reason = why_not(task.selector, task.needs(), facts_now(record))) {
       reasons.push_back(std::move(*reason));
     }
   }
   return reasons;
+}
+
+Result<void> Dispatcher::check_signature(const LiveTask& task) const {
+  if (task.needs().is_signed) return {};
+  bool is_asked = false;
+  for (const auto& [id, record] : needs_.registry.records()) {
+    if (!selects(task.selector, record.facts)) continue;
+    if (!record.facts.asks_user_signature) return {};
+    is_asked = true;
+  }
+  if (!is_asked) return {};
+  return fail(ErrorCode::user_signature_missing,
+              "every node that is meant runs only what a person has signed");
 }
 
 bool Dispatcher::is_complete(const StreamId& stream) const {

@@ -21,6 +21,9 @@ class Dispatcher {
   };
   Dispatcher(const HubPorts& ports, const Needs& needs) : clock_(ports.clock), needs_(needs) {}
 
+  // user_signature_missing: nobody has signed the task, and all nodes that it could run on ask for that. Said
+  // at once, for waiting would not help.
+  Result<void> check_signature(const LiveTask& task) const;
   // Sends a task whose row is not durable yet, when a node is free now; else it stays in the queue.
   void place_fresh(const LiveTaskPtr& task);
   // Moves the queue on whenever something has changed, until cancelled.

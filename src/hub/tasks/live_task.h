@@ -45,6 +45,8 @@ struct LiveTask {
   Event output;                    // pulsed when its output stream has more, or will have no more
   Event saved;                     // set once the row is durable
 
+  // Of the node that runs it, beside the selector.
+  TaskNeeds needs() const { return {spec.isolation, !spec.user_order.empty()}; }
   bool is_final() const { return store::is_final(row.state); }
   // What others are told of it: never an end that may not stay.
   const store::TaskRow& shown() const { return before_end ? *before_end : row; }

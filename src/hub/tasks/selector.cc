@@ -22,6 +22,8 @@ std::string words_for(ErrorCode code, wire::IsolationLevel least, const NodeFact
     case ErrorCode::draining: return "it is draining";
     case ErrorCode::isolation_unavailable:
       return fmt::format("it does not offer isolation `{}` or more", wire::name_of(least));
+    case ErrorCode::user_signature_missing:
+      return "it runs only what a person has signed: `outhaul run --sign`";
     default:
       return node.live_tasks < node.slots ? "it says that it has no room"
                                           : fmt::format("all of its {} slots are taken", node.slots);
@@ -87,23 +89,23 @@ bool selects(const Selector& selector, const NodeFacts& node) {
                              [&node](const auto& wanted) { return has_label(node, wanted); });
 }
 
-std::optional<ErrorCode> obstacle(const Selector& selector, wire::IsolationLevel least,
-                                  const NodeFacts& node) {
+std::optional<ErrorCode> obstacle(const Selector& selector, const TaskNeeds& needs, const NodeFacts& node) {
   if (!selects(selector, node)) return ErrorCode::no_node_matches;
   if (!serves_tasks(node)) return ErrorCode::target_unavailable;
   if (!node.is_attached) return ErrorCode::session_lost;
   if (node.is_locked) return ErrorCode::node_locked;
   if (node.is_draining) return ErrorCode::draining;
-  if (std::ranges::none_of(node.isolation, [least](auto level) { return level >= least; }))
+  if (std::ranges::none_of(node.isolation, [&](auto level) { return level >= needs.least; }))
     return ErrorCode::isolation_unavailable;
+  if (node.asks_user_signature && !needs.is_signed) return ErrorCode::user_signature_missing;
   if (node.live_tasks >= node.slots || node.is_full_by_its_word) return ErrorCode::node_full;
   return std::nullopt;
 }
 
-std::optional<Waiting> why_not(const Selector& selector, wire::IsolationLevel least, const NodeFacts& node) {
-  const auto code = obstacle(selector, least, node);
+std::optional<Waiting> why_not(const Selector& selector, const TaskNeeds& needs, const NodeFacts& node) {
+  const auto code = obstacle(selector, needs, node);
   if (!code) return std::nullopt;
-  return Waiting{node.id, node.name, *code, words_for(*code, least, node)};
+  return Waiting{node.id, node.name, *code, words_for(*code, needs.least, node)};
 }
 
 void LeastLoaded::offer(const NodeFacts& node) {

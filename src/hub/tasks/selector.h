@@ -39,10 +39,18 @@ struct NodeFacts {
   bool is_attached = false;
   bool is_draining = false;
   bool is_locked = false;  // by its owner
+  bool asks_user_signature = false;
   // It refused for capacity and nothing has changed since.
   bool is_full_by_its_word = false;
   std::uint32_t slots = 0;
   std::uint32_t live_tasks = 0;  // dispatched to it and not ended: counted, never remembered apart
+};
+
+// What a task asks of a node.
+struct TaskNeeds {
+  wire::IsolationLevel least = wire::IsolationLevel::trusted;
+  bool is_signed = false;  // by a person
+  auto operator<=>(const TaskNeeds&) const = default;
 };
 
 // Why a task does not run on one node now.
@@ -61,10 +69,9 @@ std::string waiting_text(const std::vector<Waiting>& reasons);
 // Whether the node is one that the selector means, attached or not.
 bool selects(const Selector& selector, const NodeFacts& node);
 // Empty: the task may be sent to this node now. Cheap: it is asked of every node.
-std::optional<ErrorCode> obstacle(const Selector& selector, wire::IsolationLevel least,
-                                  const NodeFacts& node);
+std::optional<ErrorCode> obstacle(const Selector& selector, const TaskNeeds& needs, const NodeFacts& node);
 // The same, in words.
-std::optional<Waiting> why_not(const Selector& selector, wire::IsolationLevel least, const NodeFacts& node);
+std::optional<Waiting> why_not(const Selector& selector, const TaskNeeds& needs, const NodeFacts& node);
 
 // The attached node with the smallest share of busy slots; the lower id where two are equal, so that the same
 // facts always give the same choice.

@@ -40,13 +40,13 @@ TEST(Selector, WhenANodeCannotTakeATask_ThenTheReasonIsNamed) {
       {"full by its word", [](auto& node) { node.is_full_by_its_word = true; }, ErrorCode::node_full},
   };
   const Selector selector{"alpha", "default", {{"gpu", "yes"}}};
-  ASSERT_FALSE(why_not(selector, wire::IsolationLevel::trusted, free_node()).has_value());
+  ASSERT_FALSE(why_not(selector, {wire::IsolationLevel::trusted}, free_node()).has_value());
   for (const auto& row : rows) {
     SCOPED_TRACE(row.why);
     auto node = free_node();
     row.change(node);
 
-    const auto refusal = why_not(selector, wire::IsolationLevel::trusted, node);
+    const auto refusal = why_not(selector, {wire::IsolationLevel::trusted}, node);
 
     ASSERT_TRUE(refusal.has_value());
     EXPECT_EQ(refusal->code, row.code);
@@ -59,8 +59,8 @@ TEST(Selector, WhenTheNodeOffersMoreIsolationThanAsked_ThenItMayRun) {
   auto node = free_node();
   node.isolation = {wire::IsolationLevel::oci};
 
-  EXPECT_FALSE(why_not({}, wire::IsolationLevel::native, node).has_value());
-  EXPECT_TRUE(why_not({}, wire::IsolationLevel::vm, node).has_value());
+  EXPECT_FALSE(why_not({}, {wire::IsolationLevel::native}, node).has_value());
+  EXPECT_TRUE(why_not({}, {wire::IsolationLevel::vm}, node).has_value());
 }
 
 TEST(Selector, WhenNamedByIdOrName_ThenBothMeanTheNode) {

@@ -27,6 +27,7 @@ struct TaskOrder {
   bool has_stdin = false;
   bool is_interactive = false;
   std::optional<wire::TraceContext> trace;
+  Bytes user_order;  // what a person signed; the order says the same. Empty: nobody has signed
 };
 
 // The same order twice acts once: the key is the client's, the hash covers what it asked.

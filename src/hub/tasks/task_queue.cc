@@ -6,7 +6,7 @@
 
 namespace outhaul::hub {
 
-TaskQueue::Need TaskQueue::need_of(const LiveTask& task) { return {task.selector, task.spec.isolation}; }
+TaskQueue::Need TaskQueue::need_of(const LiveTask& task) { return {task.selector, task.needs()}; }
 
 void TaskQueue::add(LiveTaskPtr task) {
   const auto& id = task->row.id;

@@ -20,7 +20,7 @@ using LiveTaskPtr = std::shared_ptr<LiveTask>;
 
 class TaskQueue {
  public:
-  // While a task is here neither its selector, nor its isolation, nor its deadline changes.
+  // While a task is here neither its selector, nor what it needs, nor its deadline changes.
   void add(LiveTaskPtr task);
   // One that is not here: nothing.
   void remove(const LiveTask& task);
@@ -40,7 +40,7 @@ class TaskQueue {
  private:
   struct Need {
     Selector selector;
-    wire::IsolationLevel isolation;
+    TaskNeeds needs;
     auto operator<=>(const Need&) const = default;
   };
   using Line = std::map<TaskId, LiveTaskPtr>;

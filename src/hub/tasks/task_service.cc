@@ -23,6 +23,7 @@ wire::TaskSpec spec_of(TaskOrder order, const HubSettings& settings) {
   spec.term_grace = order.term_grace.value_or(settings.term_grace);
   spec.trace = std::move(order.trace);
   spec.is_interactive = order.is_interactive;
+  spec.user_order = std::move(order.user_order);
   return spec;
 }
 
@@ -81,6 +82,7 @@ Result<LiveTaskPtr> TaskService::make_task(TaskOrder order) {
   spec.issued_at = now;
   spec.expires_at = now + needs_.settings.envelope_lifetime;
   OUTHAUL_CHECK(wire::check_task_spec(spec));
+  OUTHAUL_CHECK(needs_.dispatcher.check_signature(*task));
   task->row = row_of(spec, task->selector);
   if (task->row.spec.size() + wire::task_payload_type.size() + 256 > wire::max_envelope_bytes) {
     return fail(Error(ErrorCode::task_too_large, "the task is larger than what can be signed")

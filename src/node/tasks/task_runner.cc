@@ -13,9 +13,11 @@ std::string_view word_of(const wire::TaskAction& action) {
   return std::holds_alternative<wire::ShellAction>(action) ? "shell" : "echo";
 }
 
-audit::AuditEntry acceptance_of(const wire::TaskSpec& spec) {
+audit::AuditEntry acceptance_of(const wire::GateDecision& decision) {
+  const auto& spec = *decision.admitted;
   audit::AuditEntry entry(audit::AuditAction::task_accepted, spec.owner.text(), spec.task_id.text());
   entry = std::move(entry).with("action", std::string(word_of(spec.action)));
+  if (decision.user_key) entry = std::move(entry).with("signed_by", decision.user_key->text());
   return std::move(entry).with("isolation", std::string(name_of(spec.isolation)));
 }
 
@@ -115,8 +117,7 @@ Result<void> TaskRunner::record(const wire::GateDecision& decision, ByteView env
     return {};
   }
   // The entry first: a crash between the two may leave one of what did not happen, never the other way round.
-  OUTHAUL_CHECK(
-      ports.audit.append(decision.admitted ? acceptance_of(*decision.admitted) : refusal_of(decision)));
+  OUTHAUL_CHECK(ports.audit.append(decision.admitted ? acceptance_of(decision) : refusal_of(decision)));
   if (!decision.admitted) {
     OUTHAUL_CHECK(ports.ledger.append_refused(ports.journal, *decision.record));
     return {};

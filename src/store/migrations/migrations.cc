@@ -17,6 +17,10 @@ constexpr const char* ephemeral_sql =
 #include "store/migrations/0003_ephemeral.inc"
     ;
 
+constexpr const char* user_keys_sql =
+#include "store/migrations/0004_user_keys.inc"
+    ;
+
 constexpr std::array chain = {
     Migration{.number = 1,
               .name = "first",
@@ -30,6 +34,10 @@ constexpr std::array chain = {
               .name = "ephemeral",
               .sha256 = "7cfcb8f4f7b3eb7ef3588ce3317979fcf79574560fa061a709a0b78bc8d53e40",
               .sql = ephemeral_sql},
+    Migration{.number = 4,
+              .name = "user_keys",
+              .sha256 = "b1a0ad478b44d0280f4e30121805ed4cc3c1adaa5bcaa5509a8323f832daec49",
+              .sql = user_keys_sql},
 };
 
 }  // namespace
