@@ -22,7 +22,8 @@ struct LoginOptions {
   std::string token_file;
   std::string ca_fingerprint;
   std::string name;
-  std::optional<bool> signs;  // none: as it was
+  bool sign = false;  // neither of the two: as it was
+  bool no_sign = false;
 };
 using Options = std::shared_ptr<LoginOptions>;  // filled by the parser, read by the action later
 
@@ -133,14 +134,15 @@ Task<int> list_contexts(Cli& cli) {
 
 enum class Change { use, remove };
 
-Task<int> change_contexts(Change change, std::string name, std::optional<bool> signs) {
+Task<int> change_contexts(Change change, Options options) {
+  const auto& name = options->name;
   auto file = ContextFile::load(ContextFile::default_path());
   if (!file) co_return report(file.error());
   const auto before = file->outline();
   const bool is_known = change == Change::use ? file->use(name) : file->remove(name);
   if (!is_known)
     co_return report(Error(ErrorCode::not_found, "no context of that name: see `outhaul context list`"));
-  if (signs) file->set_signs(name, *signs);
+  if (options->sign || options->no_sign) file->set_signs(name, options->sign);
   if (const auto saved = file->save(); !saved) co_return report(saved.error());
   say_changes(before, *file);
   if (change == Change::remove && file->contexts().empty())
@@ -176,13 +178,12 @@ void add_change(CLI::App& group, Change change, const char* word, const char* wh
   auto* command = group.add_subcommand(word, what);
   command->add_option("name", options->name, "The context")->required();
   if (change == Change::use) {
-    command->add_flag("--sign,!--no-sign", options->signs,
-                      "From now on sign every run in it with your own key, or no longer");
+    auto* sign =
+        command->add_flag("--sign", options->sign, "From now on sign every run in it with your own key");
+    command->add_flag("--no-sign", options->no_sign, "No longer")->excludes(sign);
   }
   command->callback([&invocation, options, change] {
-    invocation.action = [options, change](Cli&) {
-      return change_contexts(change, options->name, options->signs);
-    };
+    invocation.action = [options, change](Cli&) { return change_contexts(change, options); };
   });
 }
 

@@ -23,8 +23,7 @@ Task<int> run_task(Cli& cli, RunOptions options) {
     report(api.error());
     co_return exit_code::outhaul;
   }
-  // The context was there a line above.
-  if (!options.sign) options.sign = signs_by_default(cli);
+  if (!options.no_sign && signs_by_default(cli)) options.sign = true;
   RunSession session(cli, std::move(*api), std::move(options));
   co_return co_await session.run();
 }
@@ -68,8 +67,11 @@ void add_run(CLI::App& app, Invocation& invocation) {
       ->type_name("LEVEL");
   command->add_flag("--stdin", options->has_stdin,
                     "Give the command the standard input from here (default: none)");
-  command->add_flag("--sign,!--no-sign", options->sign,
-                    "Sign it with your own key (`outhaul key create`); default: as the context says");
+  auto* sign =
+      command->add_flag("--sign", options->sign,
+                        "Sign it with your own key (`outhaul key create`); default: as the context says");
+  command->add_flag("--no-sign", options->no_sign, "Do not sign it, whatever the context says")
+      ->excludes(sign);
   command->add_option("--key", options->key, "The name of the key that signs (default: default)")
       ->type_name("NAME");
   command->add_flag("--detach", options->detach,

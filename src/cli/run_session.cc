@@ -52,8 +52,7 @@ RunSession::RunSession(Cli& cli, Api api, RunOptions options)
       helpers_(cli.executor) {}
 
 Task<int> RunSession::run() {
-  auto body =
-      options_.sign.value_or(false) ? co_await sign_request(cli_, api_, options_) : task_request(options_);
+  auto body = options_.sign ? co_await sign_request(cli_, api_, options_) : task_request(options_);
   if (!body) {
     report(body.error());
     co_return exit_code::outhaul;

@@ -1,7 +1,6 @@
 // The body of `POST /api/v1/tasks` from what a person typed. Pure.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,7 +25,8 @@ struct RunOptions {
   std::string queue_timeout;
   std::string isolation;
   bool has_stdin = false;
-  std::optional<bool> sign;     // none: as the context says
+  bool sign = false;  // neither of the two: as the context says
+  bool no_sign = false;
   std::string key = "default";  // which of the person's keys signs
   bool detach = false;
 };

@@ -60,8 +60,8 @@ std::optional<wire::TrustedUser> read_user(config::ConfigReader& map) {
   const auto account = map.find_text("account", [](const std::string& text) {
     return AccountId::parse(text) ? "" : "must be the id of an account: acc_...";
   });
-  std::string name;  // for whoever reads the file
-  map.read_text("name", name, [](const std::string&) { return ""; });
+  // For whoever reads the file.
+  map.find_text("name", [](const std::string&) { return ""; });
   if (!map.has("key")) map.refuse_map("a trusted person has a `key`");
   map.end_map();
   if (!key) return std::nullopt;

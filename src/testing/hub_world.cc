@@ -166,6 +166,7 @@ v1::Hello ScriptNode::make_hello() const {
   hello.mutable_manifest()->set_platform("linux/amd64");
   hello.mutable_manifest()->add_planes("task");
   hello.mutable_manifest()->add_isolation("trusted");
+  hello.mutable_manifest()->set_asks_user_signature(asks_user_signature);
   for (const auto& [id, known] : tasks_) {
     if (!known.is_complete) hello.add_live_tasks(id.text());
     if (known.is_acknowledged) continue;

@@ -119,7 +119,8 @@ class ScriptNode final : private transport::TunnelHandler {
   Answer answer = Answer::finish;
   ErrorCode refusal = ErrorCode::node_full;
   std::uint32_t slots = 4;
-  std::string instance;  // ins_…; drawn anew by each restart()
+  bool asks_user_signature = false;  // says so; looks at none
+  std::string instance;              // ins_…; drawn anew by each restart()
   Bytes output = "hello\n";
 
   // Dials; true when it was welcomed, else failure() says why.

@@ -46,8 +46,8 @@ class Signature(DeploymentTest):
         self.assertEqual(self.world.ok("run", "--shell", "echo $COLOUR", "--env", "COLOUR=red"), "red\n")
         self.assertEqual(self.world.cli("run", "--no-sign", "--", "true").returncode, 125)
         self.world.ok("context", "use", "e2e", "--no-sign")
-        entry = self.world.json("audit", "show", "--action", "user_key.added")[0]
-        self.assertEqual(entry["subject"], self.registered("default")["id"])
+        key = self.registered("default")["id"]
+        self.assertIn(key, self.world.ok("audit", "show", "--action", "user_key.added"))
 
     def test_the_private_half_is_private_and_never_shown(self):  # proves C6
         self.assertEqual(stat.S_IMODE(self.key_file.stat().st_mode), 0o600)
@@ -102,7 +102,7 @@ class Signature(DeploymentTest):
             database.execute("UPDATE tasks SET spec = ? WHERE id = ?", (changed, task))
 
         self.forge(task, change)
-        self.assertEqual(self.ended(task)["error"]["code"], "user_signature_invalid")
+        self.assertEqual(self.ended(task)["error_code"], "user_signature_invalid")
         self.assertFalse(trace.exists())
 
     def test_a_captured_hub_cannot_run_what_was_signed_twice(self):  # proves C6
@@ -120,8 +120,7 @@ class Signature(DeploymentTest):
 
         self.forge(task, change)
         ends = [self.ended(one) for one in (task, copy)]
-        self.assertEqual(sorted(str(end["error"] and end["error"]["code"]) for end in ends),
-                         ["None", "user_signature_replayed"])
+        self.assertEqual({end["error_code"] for end in ends}, {None, "user_signature_replayed"})
         self.assertEqual(log.read_text(), "once\n")
 
 

@@ -9,11 +9,13 @@
 #include <boost/json.hpp>
 
 #include "audit/bundle.h"
+#include "crypto/user_key.h"
 #include "http/client.h"
 #include "http/server.h"
 #include "hub/nodes/node_service.h"
 #include "testing/hub_world.h"
 #include "testing/memory_connection.h"
+#include "wire/user_order.h"
 
 namespace outhaul::hub {
 namespace {
@@ -444,6 +446,82 @@ TEST_F(ApiTest, WhenAskedWithoutAToken_ThenMetaAndHealthAnswer) {
   const auto meta = get("/api/v1/meta", "");
   EXPECT_EQ(meta.text("deployment"), HubWorld::deployment);
   EXPECT_TRUE(meta.text("ca_fingerprint").starts_with("sha256:"));
+}
+
+// A person with a key of their own, and a node that asks for it.
+class SignedApiTest : public ApiTest {
+ protected:
+  SignedApiTest() : key_(crypto::SigningKey::generate(world.random())), node_(world, world.enrol("alpha")) {
+    node_.asks_user_signature = true;
+    EXPECT_TRUE(node_.attach());
+  }
+  Bytes add_body() const {
+    return R"({"name":"laptop","public_key":")" + crypto::user_key_text(key_.verify_key()) + R"("})";
+  }
+  Bytes order_body(std::string issuer = "example.org") {
+    wire::TaskSpec task;
+    task.issuer = std::move(issuer);
+    task.audience = NodeId::parse(get("/api/v1/nodes/alpha").text("id")).value();
+    task.owner = world.admin().account;
+    task.issued_at = world.clock().wall_now();
+    task.expires_at = task.issued_at + 10min;
+    task.nonce = world.random().bytes(wire::task_nonce_bytes);
+    task.action = wire::ArgvAction{{"uname", "-a"}};
+    task.env = {{"COLOUR", "red"}};
+    task.timeout = 30s;
+    order_ = wire::make_user_order(std::move(task));
+    return R"({"user_order":")" + to_base64(wire::sign_user_order(order_, key_).value()) + R"("})";
+  }
+
+  crypto::SigningKey key_;
+  ScriptNode node_;
+  wire::UserOrder order_;
+};
+
+// proves C6
+TEST_F(SignedApiTest, WhenTheKeyIsRegistered_ThenTheOrderReachesItsNodeAsItWasSigned) {
+  ASSERT_EQ(post("/api/v1/keys", add_body()).status, 201);
+
+  const auto made = post("/api/v1/tasks?wait=10s", order_body());
+
+  ASSERT_EQ(made.status, 201) << made.body;
+  ASSERT_EQ(node_.arrivals().size(), 1U);
+  const auto& spec = node_.arrivals().front().spec;
+  EXPECT_EQ(wire::find_difference(order_, spec), std::nullopt);
+  EXPECT_EQ(crypto::user_key_id(key_.verify_key()).text(),
+            get("/api/v1/keys").json().at("items").at(0).at("id").as_string());
+}
+
+// proves C6
+TEST_F(SignedApiTest, WhenNobodySigned_ThenItIsRefusedAtOnceUnlessAnotherNodeCanTakeIt) {
+  EXPECT_EQ(post("/api/v1/tasks", R"({"argv":["true"]})").code(), "user_signature_missing");
+  EXPECT_EQ(post("/api/v1/tasks", R"({"argv":["true"],"selector":{"node":"alpha"}})").code(),
+            "user_signature_missing");
+  ScriptNode other(world, world.enrol("beta"));
+  ASSERT_TRUE(other.attach());
+
+  EXPECT_EQ(post("/api/v1/tasks?wait=10s", R"({"argv":["true"]})").status, 201);
+
+  EXPECT_TRUE(node_.arrivals().empty());
+  EXPECT_EQ(other.arrivals().size(), 1U);
+}
+
+TEST_F(SignedApiTest, WhenTheKeyIsNotOfTheAccountOrTheOrderIsNotForUs_ThenItIsInvalid) {
+  EXPECT_EQ(post("/api/v1/tasks", order_body()).code(), "user_signature_invalid");
+  const auto member = make_member("mia");
+  ASSERT_EQ(post("/api/v1/keys", add_body(), member).status, 201);
+  EXPECT_EQ(post("/api/v1/tasks", order_body()).code(), "user_signature_invalid");
+  // Signed by the member's key, but for the administrator's account.
+  EXPECT_EQ(post("/api/v1/tasks", order_body(), member).code(), "user_signature_invalid");
+  EXPECT_EQ(post("/api/v1/keys", add_body()).code(), "conflict");
+  const auto id = get("/api/v1/keys", member).json().at("items").at(0).at("id");
+  EXPECT_EQ(call(http::Method::del, "/api/v1/keys/" + std::string(id.as_string()), {}, member).status, 204);
+  ASSERT_EQ(post("/api/v1/keys", add_body()).status, 201);
+  EXPECT_EQ(post("/api/v1/tasks", order_body("example.net")).code(), "user_signature_invalid");
+  EXPECT_EQ(post("/api/v1/tasks", R"({"user_order":"bm8="})").code(), "invalid");
+  auto both = order_body();
+  both.insert(1, R"("argv":["true"],)");
+  EXPECT_EQ(post("/api/v1/tasks", both).code(), "invalid");
 }
 
 }  // namespace
