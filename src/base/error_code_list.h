@@ -27,6 +27,8 @@ OUTHAUL_ERROR(data_format_newer, stop, 500, "The data was written by a newer ver
 OUTHAUL_ERROR(store_corrupt, stop, 500, "The database file is damaged; it was left untouched.", "Restore a backup; see docs/runbooks/store-corrupt.md.")
 OUTHAUL_ERROR(store_foreign, stop, 500, "The database belongs to another deployment or to an unknown chain of migrations.", "Point to the right data directory; see docs/runbooks/store-foreign.md.")
 OUTHAUL_ERROR(journal_corrupt, stop, 500, "A journal or segment is damaged before its end.", "Every whole record before the named offset was kept; see docs/runbooks/journal-corrupt.md.")
+OUTHAUL_ERROR(backup_damaged, stop, 500, "A file of the backup is missing or is not what was backed up; nothing was restored from it.", "Use another backup; see docs/runbooks/restore.md.")
+OUTHAUL_ERROR(backup_foreign, fix_input, 400, "This is no backup of a hub, or one whose making was cut off.", "Name the directory that `outhaul-hub backup` made.")
 OUTHAUL_ERROR(disk_full, retry, 507, "The disk has no room left.", "Free some space; work goes on by itself.")
 
 // Identity and enrolment
@@ -79,3 +81,4 @@ OUTHAUL_ERROR(spawn_failed, fix_input, 422, "The node could not start a process;
 OUTHAUL_ERROR(task_timed_out, fix_input, 504, "The task passed its own time limit and was ended.", "Raise `--timeout`.")
 OUTHAUL_ERROR(task_cancelled, stop, 409, "Somebody cancelled the task.", "Nothing to do.")
 OUTHAUL_ERROR(task_lost, stop, 410, "The task started and the record of its end was destroyed with the process that held it.", "Look at its output, then decide whether to submit it again; it is never run twice.")
+OUTHAUL_ERROR(hub_restored, stop, 410, "The hub was restored from a backup in which the task had not ended, and no node holds it any more; it may have run.", "The audit log of its node knows whether it ran; submit it again only if it did not.")

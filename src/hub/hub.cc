@@ -62,7 +62,7 @@ struct Hub::Parts {
   NodeGate gate{ports, {keys, signer, registry, streams.store(), audit}};
   RenewalService renewal{ports, {settings, keys, registry, audit}};
   NodeService nodes{ports, {settings, keys, registry, gate, dispatcher, renewal, audit, session_needs()}};
-  AbsenceWatch absence{ports, {settings, registry, board, dispatcher}};
+  AbsenceWatch absence{ports, {settings, registry, board, dispatcher, signer}};
   EphemeralWatch ephemeral{ports, {settings, registry, nodes, audit}};
   DepartureService departure{ports, {settings, registry, nodes, audit}};
   EnrolmentService enrolment{ports, settings, keys, registry};

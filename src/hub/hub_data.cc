@@ -130,6 +130,11 @@ bool is_init_cut_off(const crypto::DataDirectory& data) {
   return std::filesystem::exists(data.file(begun_file)) && !std::filesystem::exists(data.file(mark_file));
 }
 
+std::span<const std::string_view> identity_files() {
+  static constexpr std::array files = {authority_key_file, authority_file, signing_key_file, mark_file};
+  return files;
+}
+
 Result<HubIdentity> load_identity(const crypto::DataDirectory& data) {
   auto mark = read_mark(data.file(mark_file));
   if (!mark && mark.error().code() == ErrorCode::not_found) {

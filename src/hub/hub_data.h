@@ -11,6 +11,7 @@
 #pragma once
 
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,8 @@ struct HubIdentity {
 Result<HubIdentity> make_identity(const crypto::DataDirectory& data, const std::string& deployment,
                                   WallTime now, Random& random);
 Result<void> mark_complete(const crypto::DataDirectory& data, const HubIdentity& identity);
+// The files of load_identity() in the data directory. The last one marks a whole directory.
+std::span<const std::string_view> identity_files();
 // Whether the next `init` may start over here.
 bool is_init_cut_off(const crypto::DataDirectory& data);
 

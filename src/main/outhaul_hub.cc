@@ -21,6 +21,9 @@ int main(int argc, char** argv) {
         .add_option("--config", options.config_file, "hub.yaml; else /etc/outhaul/hub.yaml, if there is one")
         ->type_name("FILE");
   };
+  const auto add_json = [&options](CLI::App& command) {
+    command.add_flag("--json", options.json, "Say it as one JSON object");
+  };
   auto& init = *app.add_subcommand("init", "Make a new deployment in an empty directory");
   add_data(init);
   init.add_option("--deployment", options.deployment, "Its DNS name, such as outhaul.example.org")
@@ -40,8 +43,18 @@ int main(int argc, char** argv) {
   auto& check = *app.add_subcommand(
       "check", "Read configuration, keys, database and streams, change nothing, name every fault");
   add_data(check);
-  check.add_flag("--json", options.json, "Say it as one JSON object");
+  add_json(check);
   add_config(check);
+  auto& backup = *app.add_subcommand("backup", "Copy a hub's data directory, also while the hub serves");
+  add_data(backup);
+  backup.add_option("--to", options.to, "The directory to make; it will hold the deployment's keys")
+      ->required()
+      ->type_name("DIR");
+  add_json(backup);
+  auto& restore = *app.add_subcommand("restore", "Make a new data directory out of a backup");
+  restore.add_option("--from", options.from, "A directory that `backup` made")->required()->type_name("DIR");
+  add_data(restore);
+  add_json(restore);
   outhaul::cli::add_help_words(app);
   try {
     outhaul::cli::parse_words(app, argc, argv);
@@ -49,5 +62,7 @@ int main(int argc, char** argv) {
     return outhaul::cli::report_usage(app, error, outhaul::cli::exit_code::usage);
   }
   if (init.parsed()) return outhaul::init_hub(options);
-  return serve.parsed() ? outhaul::serve_hub(options) : outhaul::check_hub(options);
+  if (serve.parsed()) return outhaul::serve_hub(options);
+  if (backup.parsed()) return outhaul::backup_hub(options);
+  return restore.parsed() ? outhaul::restore_hub(options) : outhaul::check_hub(options);
 }

@@ -30,8 +30,8 @@ class DeploymentReader {
 
 class DeploymentStore : public DeploymentReader {
  public:
-  // The first half of every fence. A restored backup raises it; gives the new one.
-  virtual Result<std::uint64_t> raise_hub_epoch() = 0;
+  // The first half of every fence. A restored backup raises it, to `least` at least; gives the new one.
+  virtual Result<std::uint64_t> raise_hub_epoch(std::uint64_t least) = 0;
   // Names are ours, such as "signing_key.current"; a value is at most max_setting_bytes (`too_large`).
   virtual Result<void> put_setting(const std::string& name, const Bytes& value) = 0;
   // Gives false when there was none.

@@ -52,6 +52,8 @@ class EnrolmentTokenStore : public EnrolmentTokenReader {
   virtual Result<RedeemOutcome> redeem(const Bytes& hash, const Redemption& use) = 0;
   // An unused token is forgotten; a used one is `conflict`, an unknown one `not_found`.
   virtual Result<void> revoke(const EnrolmentTokenId& id) = 0;
+  // Forgets every unused token; gives how many. For a restore: one may have been used since the backup.
+  virtual Result<std::uint64_t> revoke_unused() = 0;
   // Forgets tokens that expired before `time`; gives how many.
   virtual Result<std::uint64_t> prune(WallTime time) = 0;
 };

@@ -62,6 +62,15 @@ MemoryStorage::MemoryStorage(const std::string& deployment, WallTime created_at)
 
 MemoryStorage::~MemoryStorage() = default;
 
+Result<void> MemoryStorage::change(const std::function<Result<void>(Transaction&)>& work) {
+  MemoryStores stores(*tables_);
+  auto tx = stores.transaction();
+  auto done = work(tx);
+  if (!done) tables_->undo.undo_to(0);
+  tables_->undo.forget();
+  return done;
+}
+
 struct MemoryDatabase::Pending {
   Pending(const Executor& executor, std::shared_ptr<WriteWork> to_do)
       : work(std::move(to_do)), done(executor) {}

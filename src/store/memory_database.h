@@ -3,6 +3,7 @@
 // database of one process life. Deterministic: the clock alone decides when a commit completes.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -21,6 +22,8 @@ class MemoryStorage {
   ~MemoryStorage();
   MemoryTables& tables() { return *tables_; }
   const MemoryTables& tables() const { return *tables_; }
+  // A change by another program, while no database is open over this.
+  Result<void> change(const std::function<Result<void>(Transaction&)>& work);
 
  private:
   std::unique_ptr<MemoryTables> tables_;

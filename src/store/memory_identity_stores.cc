@@ -130,13 +130,22 @@ Result<void> MemoryEnrolmentTokenStore::revoke(const EnrolmentTokenId& id) {
   return {};
 }
 
-Result<std::uint64_t> MemoryEnrolmentTokenStore::prune(WallTime time) {
-  std::vector<EnrolmentTokenId> expired;
+std::uint64_t MemoryEnrolmentTokenStore::erase_if(
+    const std::function<bool(const EnrolmentTokenRow&)>& is_meant) {
+  std::vector<EnrolmentTokenId> meant;
   for (const auto& [id, row] : tokens_.rows()) {
-    if (row.expires_at < time) expired.push_back(id);
+    if (is_meant(row)) meant.push_back(id);
   }
-  for (const auto& id : expired) tokens_.erase(id);
-  return expired.size();
+  for (const auto& id : meant) tokens_.erase(id);
+  return meant.size();
+}
+
+Result<std::uint64_t> MemoryEnrolmentTokenStore::revoke_unused() {
+  return erase_if([](const EnrolmentTokenRow& row) { return !row.redemption; });
+}
+
+Result<std::uint64_t> MemoryEnrolmentTokenStore::prune(WallTime time) {
+  return erase_if([time](const EnrolmentTokenRow& row) { return row.expires_at < time; });
 }
 
 const EnrolmentTokenRow* MemoryEnrolmentTokenStore::find_hashed(const Bytes& hash) const {

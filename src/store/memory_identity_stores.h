@@ -31,10 +31,12 @@ class MemoryEnrolmentTokenStore final : public EnrolmentTokenStore {
   Result<void> add(const EnrolmentTokenRow& token) override;
   Result<RedeemOutcome> redeem(const Bytes& hash, const Redemption& use) override;
   Result<void> revoke(const EnrolmentTokenId& id) override;
+  Result<std::uint64_t> revoke_unused() override;
   Result<std::uint64_t> prune(WallTime time) override;
 
  private:
   const EnrolmentTokenRow* find_hashed(const Bytes& hash) const;
+  std::uint64_t erase_if(const std::function<bool(const EnrolmentTokenRow&)>& is_meant);
   MemoryTable<EnrolmentTokenId, EnrolmentTokenRow>& tokens_;
 };
 

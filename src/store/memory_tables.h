@@ -47,6 +47,8 @@ class MemoryTable {
     rows_.erase(key);
     return true;
   }
+  // What a backup took; nothing undoes it.
+  void copy_rows(const MemoryTable& other) { rows_ = other.rows_; }
   // The row that `matches`; keys first to last. Linear: simulated tables are small.
   template <class Match>
   const Row* find_if(Match matches) const {
@@ -89,6 +91,19 @@ struct MemoryTables {
   MemoryTable<std::string, Bytes> settings{undo};
   // One row, under the deployment's name.
   MemoryTable<std::string, Deployment> deployments{undo};
+
+  void copy_rows(const MemoryTables& other) {
+    nodes.copy_rows(other.nodes);
+    enrolment_tokens.copy_rows(other.enrolment_tokens);
+    accounts.copy_rows(other.accounts);
+    api_tokens.copy_rows(other.api_tokens);
+    user_keys.copy_rows(other.user_keys);
+    tasks.copy_rows(other.tasks);
+    streams.copy_rows(other.streams);
+    idempotency.copy_rows(other.idempotency);
+    settings.copy_rows(other.settings);
+    deployments.copy_rows(other.deployments);
+  }
 };
 
 }  // namespace outhaul::store

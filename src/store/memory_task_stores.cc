@@ -108,6 +108,30 @@ Result<void> MemoryTaskStore::finish(const TaskId& id, const TaskEnd& end) {
   return {};
 }
 
+Result<std::uint64_t> MemoryTaskStore::doubt_unfinished() {
+  OUTHAUL_TRY(unfinished_rows, unfinished(NodeId()));
+  for (auto& task : unfinished_rows) {
+    if (task.state == TaskState::dispatched) OUTHAUL_CHECK(requeue(task.id));
+    TaskRow doubted = *tasks_.find(task.id);
+    doubted.is_in_doubt = true;
+    tasks_.put(task.id, std::move(doubted));
+  }
+  return unfinished_rows.size();
+}
+
+Result<void> MemoryTaskStore::settle_doubt(const TaskId& id, const NodeId& node, const Bytes& envelope,
+                                           WallTime when) {
+  OUTHAUL_TRY(task, copy_unfinished(id));
+  if (!task.is_in_doubt) return fail(ErrorCode::conflict, "task: it is not in doubt");
+  task.is_in_doubt = false;
+  task.state = std::max(task.state, TaskState::accepted);
+  task.node = node;
+  task.envelope = envelope;
+  note_first(task.times.accepted_at, when);
+  tasks_.put(id, std::move(task));
+  return {};
+}
+
 const TaskRow* MemoryTaskStore::find_streaming(const StreamId& stream) const {
   if (stream.is_empty()) return nullptr;
   return tasks_.find_if(
@@ -193,9 +217,9 @@ Result<std::map<std::string, Bytes>> MemoryDeploymentStore::settings(const std::
   return found;
 }
 
-Result<std::uint64_t> MemoryDeploymentStore::raise_hub_epoch() {
+Result<std::uint64_t> MemoryDeploymentStore::raise_hub_epoch(std::uint64_t least) {
   Deployment raised = deployments_.rows().begin()->second;
-  raised.hub_epoch += 1;
+  raised.hub_epoch = std::max(raised.hub_epoch + 1, least);
   deployments_.put(raised.name, raised);
   return raised.hub_epoch;
 }

@@ -18,6 +18,9 @@ class MemoryTaskStore final : public TaskStore {
   Result<void> requeue(const TaskId& id) override;
   Result<void> request_cancel(const TaskId& id, WallTime when) override;
   Result<void> finish(const TaskId& id, const TaskEnd& end) override;
+  Result<std::uint64_t> doubt_unfinished() override;
+  Result<void> settle_doubt(const TaskId& id, const NodeId& node, const Bytes& envelope,
+                            WallTime when) override;
 
  private:
   const TaskRow* find_streaming(const StreamId& stream) const;
@@ -60,7 +63,7 @@ class MemoryDeploymentStore final : public DeploymentStore {
   Result<Deployment> load() override;
   Result<std::optional<Bytes>> find_setting(const std::string& name) override;
   Result<std::map<std::string, Bytes>> settings(const std::string& prefix) override;
-  Result<std::uint64_t> raise_hub_epoch() override;
+  Result<std::uint64_t> raise_hub_epoch(std::uint64_t least) override;
   Result<void> put_setting(const std::string& name, const Bytes& value) override;
   Result<bool> remove_setting(const std::string& name) override;
 

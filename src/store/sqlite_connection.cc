@@ -153,6 +153,11 @@ Result<void> SqliteConnection::configure(Mode mode) {
     return run_script("PRAGMA locking_mode = EXCLUSIVE; PRAGMA query_only = 1; PRAGMA trusted_schema = 0;");
   }
   sqlite3_busy_timeout(database_.get(), busy_timeout_milliseconds);
+  // The log belongs to the process that writes.
+  if (mode == Mode::copy) {
+    sqlite3_db_config(database_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+    return run_script("PRAGMA trusted_schema = 0; PRAGMA temp_store = MEMORY;");
+  }
   if (mode == Mode::read) {
     return run_script("PRAGMA query_only = 1; PRAGMA trusted_schema = 0; PRAGMA cache_size = -1024;");
   }

@@ -79,6 +79,7 @@ class SqliteConnection {
   enum class Mode {
     write,    // the file must exist (see sqlite_file.h)
     read,     // beside a writer of the same process
+    copy,     // beside a writer of another process; for VACUUM INTO, which `read` forbids
     examine,  // changes no byte; nobody else has the file open
   };
   static Result<SqliteConnection> open(const std::string& path, Mode mode);

@@ -45,9 +45,10 @@ Result<std::map<std::string, Bytes>> SqliteDeploymentStore::settings(const std::
                                       std::make_move_iterator(rows.end()));
 }
 
-Result<std::uint64_t> SqliteDeploymentStore::raise_hub_epoch() {
-  OUTHAUL_TRY(epoch,
-              connection_.number("UPDATE deployment SET hub_epoch = hub_epoch + 1 RETURNING hub_epoch"));
+Result<std::uint64_t> SqliteDeploymentStore::raise_hub_epoch(std::uint64_t least) {
+  OUTHAUL_TRY(
+      epoch, connection_.number("UPDATE deployment SET hub_epoch = max(hub_epoch + 1, ?) RETURNING hub_epoch",
+                                static_cast<std::int64_t>(least)));
   return static_cast<std::uint64_t>(epoch);
 }
 

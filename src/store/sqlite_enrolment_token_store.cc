@@ -80,6 +80,10 @@ Result<void> SqliteEnrolmentTokenStore::revoke(const EnrolmentTokenId& id) {
   return fail(ErrorCode::conflict, "enrolment token: it was used");
 }
 
+Result<std::uint64_t> SqliteEnrolmentTokenStore::revoke_unused() {
+  return connection_.change("DELETE FROM enrolment_tokens WHERE redeemed_at IS NULL");
+}
+
 Result<std::uint64_t> SqliteEnrolmentTokenStore::prune(WallTime time) {
   return connection_.change("DELETE FROM enrolment_tokens WHERE expires_at < ?", time);
 }

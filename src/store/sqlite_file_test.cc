@@ -202,7 +202,7 @@ TEST_F(SqliteFile, WhenAKilledHubLeftALog_ThenCheckReadsItAndChangesNoByte) {
   testing::ScratchDirectory killed;
   change_database([&](SqliteConnection& connection) {
     SqliteStores stores(connection);
-    ASSERT_TRUE(stores.deployment.raise_hub_epoch());
+    ASSERT_TRUE(stores.deployment.raise_hub_epoch(0));
     // What the disk holds when the process is killed here.
     for (const auto* const suffix : {"", "-wal", "-shm"}) {
       std::filesystem::copy_file(location_.path + suffix, killed.file(std::string("hub.db") + suffix));

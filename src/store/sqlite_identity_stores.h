@@ -33,6 +33,7 @@ class SqliteEnrolmentTokenStore final : public EnrolmentTokenStore {
   Result<void> add(const EnrolmentTokenRow& token) override;
   Result<RedeemOutcome> redeem(const Bytes& hash, const Redemption& use) override;
   Result<void> revoke(const EnrolmentTokenId& id) override;
+  Result<std::uint64_t> revoke_unused() override;
   Result<std::uint64_t> prune(WallTime time) override;
 
  private:

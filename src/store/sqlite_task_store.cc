@@ -8,7 +8,7 @@ namespace {
 #define OUTHAUL_TASK_LISTED_COLUMNS                                                                       \
   "id, owner, node, state, stream, stdin_stream, created_at, dispatched_at, accepted_at, started_at, "    \
   "finished_at, queue_deadline, cancel_requested_at, action_summary, selector, traceparent, error_code, " \
-  "error_message, result"
+  "error_message, result, in_doubt"
 #define OUTHAUL_TASK_COLUMNS OUTHAUL_TASK_LISTED_COLUMNS ", spec, envelope"
 
 // The column of a filter that is driven by another one; an empty value matches everything.
@@ -47,6 +47,7 @@ TaskRow read_listed_task(SqliteStatement& in) {
   task.error_code = in.text();
   task.error_message = in.text();
   task.result = in.blob();
+  task.is_in_doubt = in.integer() != 0;
   return task;
 }
 
@@ -110,11 +111,12 @@ Result<std::vector<TaskRow>> SqliteTaskStore::unfinished(const NodeId& node) {
 Result<void> SqliteTaskStore::add(const TaskRow& task) {
   const auto& times = task.times;
   auto added = connection_.change(
-      "INSERT INTO tasks (" OUTHAUL_TASK_COLUMNS ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+      "INSERT INTO tasks (" OUTHAUL_TASK_COLUMNS ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
       task.id, task.owner, task.node, column_of(task.state), task.stream, task.stdin_stream, times.created_at,
       times.dispatched_at, times.accepted_at, times.started_at, times.finished_at, times.queue_deadline,
       times.cancel_requested_at, task.action_summary, task.selector_json, task.traceparent, task.error_code,
-      task.error_message, Blob(task.result), Blob(task.spec), Blob(task.envelope));
+      task.error_message, Blob(task.result), std::int64_t{task.is_in_doubt}, Blob(task.spec),
+      Blob(task.envelope));
   if (!added && is_unique_violation(added.error())) return row_exists("task");
   OUTHAUL_CHECK(added);
   return {};
@@ -174,6 +176,23 @@ Result<void> SqliteTaskStore::finish(const TaskId& id, const TaskEnd& end) {
       "finished_at = ? WHERE id = ?",
       column_of(end.state), Blob(end.result), end.error_code, end.error_message, end.finished_at, id));
   return {};
+}
+
+Result<std::uint64_t> SqliteTaskStore::doubt_unfinished() {
+  OUTHAUL_CHECK(connection_.change(
+      "UPDATE tasks SET state = 0, node = '', envelope = x'', dispatched_at = NULL WHERE state = 1"));
+  return connection_.change("UPDATE tasks SET in_doubt = 1 WHERE state < 4");
+}
+
+Result<void> SqliteTaskStore::settle_doubt(const TaskId& id, const NodeId& node, const Bytes& envelope,
+                                           WallTime when) {
+  OUTHAUL_TRY(
+      changed,
+      connection_.change("UPDATE tasks SET in_doubt = 0, state = max(state, 2), node = ?, envelope = ?, "
+                         "accepted_at = coalesce(accepted_at, ?) WHERE id = ? AND state < 4 AND in_doubt = 1",
+                         node, Blob(envelope), when, id));
+  if (changed != 0) return {};
+  return explain_unchanged(id, "task: it is not in doubt");
 }
 
 Result<TaskState> SqliteTaskStore::load_state(const TaskId& id) {

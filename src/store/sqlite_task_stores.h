@@ -20,6 +20,9 @@ class SqliteTaskStore final : public TaskStore {
   Result<void> requeue(const TaskId& id) override;
   Result<void> request_cancel(const TaskId& id, WallTime when) override;
   Result<void> finish(const TaskId& id, const TaskEnd& end) override;
+  Result<std::uint64_t> doubt_unfinished() override;
+  Result<void> settle_doubt(const TaskId& id, const NodeId& node, const Bytes& envelope,
+                            WallTime when) override;
 
  private:
   Result<TaskState> load_state(const TaskId& id);
@@ -60,7 +63,7 @@ class SqliteDeploymentStore final : public DeploymentStore {
   Result<Deployment> load() override;
   Result<std::optional<Bytes>> find_setting(const std::string& name) override;
   Result<std::map<std::string, Bytes>> settings(const std::string& prefix) override;
-  Result<std::uint64_t> raise_hub_epoch() override;
+  Result<std::uint64_t> raise_hub_epoch(std::uint64_t least) override;
   Result<void> put_setting(const std::string& name, const Bytes& value) override;
   Result<bool> remove_setting(const std::string& name) override;
 

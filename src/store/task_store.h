@@ -64,6 +64,9 @@ struct TaskRow {
   StreamId stdin_stream;  // empty: no input
   TaskTimes times;
   std::string traceparent;
+  // The hub was restored from a backup that holds the task unfinished, and no node has said since what became
+  // of it.
+  bool is_in_doubt = false;
   // Of the end; empty before.
   Bytes result;
   std::string error_code;
@@ -109,6 +112,12 @@ class TaskStore : public TaskReader {
   // Idempotent: the first time stands.
   virtual Result<void> request_cancel(const TaskId& id, WallTime when) = 0;
   virtual Result<void> finish(const TaskId& id, const TaskEnd& end) = 0;
+  // Puts every unfinished task in doubt; one that was dispatched is queued again, for it may have been sent
+  // elsewhere. Gives how many tasks are in doubt. For a restore.
+  virtual Result<std::uint64_t> doubt_unfinished() = 0;
+  // This node holds the task: out of doubt, and `accepted` there at least. conflict: it was not in doubt.
+  virtual Result<void> settle_doubt(const TaskId& id, const NodeId& node, const Bytes& envelope,
+                                    WallTime when) = 0;
 };
 
 }  // namespace outhaul::store

@@ -56,6 +56,15 @@ class MemoryFile final : public File {
   std::shared_ptr<MemoryDiskImage::Content> content_;
 };
 
+MemoryDiskImage MemoryDiskImage::copy() const {
+  MemoryDiskImage copied;
+  copied.capacity = capacity;
+  for (const auto& [name, content] : files)
+    copied.files[name] = std::make_shared<Content>(Content{content->bytes, content->bytes.size()});
+  copied.durable_entries = copied.files;
+  return copied;
+}
+
 std::uint64_t MemoryDiskImage::used_bytes() const {
   std::uint64_t used = 0;
   for (const auto& [name, content] : files) used += content->bytes.size();

@@ -30,6 +30,8 @@ class MemoryDiskImage {
   Files durable_entries;  // names as of the last sync_directory
 
   std::uint64_t used_bytes() const;
+  // What a backup of this disk holds, on a disk of its own; all of it is durable.
+  MemoryDiskImage copy() const;
   // The machine loses power (when only a process dies, nothing is lost): of each file the synced part
   // survives, then a random part of the rest, whose last bytes may be torn (garbage); unsynced names may
   // vanish, unsynced removals come back.

@@ -7,6 +7,8 @@
 #include "http/json_reader.h"
 #include "hub/accounts/account_service.h"
 #include "hub/nodes/enrolment.h"
+#include "hub/restore.h"
+#include "store/memory_tables.h"
 #include "stream/record_decoder.h"
 #include "testing/mortal_context.h"
 
@@ -47,7 +49,9 @@ struct HubWorld::Life {
   TaskGroup group;
 };
 
-HubWorld::HubWorld() : storage_(std::string(deployment), clock_.wall_now()) {
+HubWorld::HubWorld()
+    : storage_(std::string(deployment), clock_.wall_now()),
+      saved_storage_(std::string(deployment), clock_.wall_now()) {
   const crypto::Validity validity{clock_.wall_now(), std::chrono::hours(24 * 3650)};
   authority_ = crypto::CertificateAuthority::make("test authority", validity, random_).value();
   authority_key_pem_ = authority_->key_pem().reveal_for("a test");
@@ -81,6 +85,23 @@ void HubWorld::crash() {
   life_->disk.deaden();
   life_->io.destroy_operations();
   life_.reset();
+}
+
+void HubWorld::back_up() {
+  saved_storage_.tables().copy_rows(storage_.tables());
+  saved_image_ = image_.copy();
+}
+
+void HubWorld::restore() {
+  crash();
+  storage_.tables().copy_rows(saved_storage_.tables());
+  image_ = saved_image_.copy();
+  const auto marked = storage_.change([this](store::Transaction& tx) -> Result<void> {
+    OUTHAUL_CHECK(hub::mark_restored(tx, clock_.wall_now()));
+    return {};
+  });
+  OUTHAUL_ASSERT(marked.has_value());
+  boot();
 }
 
 hub::Hub& HubWorld::hub() { return life_->hub; }

@@ -59,6 +59,9 @@ class HubWorld {
   // The process dies where it stands; boot() makes the next one. Nodes must be attached anew.
   void crash();
   void boot();
+  // A backup of the hub as it is; and its end, followed by one that was restored from the last backup.
+  void back_up();
+  void restore();
 
   // Runs a coroutine of the hub's process to its end; time moves when nothing else can.
   template <class T>
@@ -95,6 +98,8 @@ class HubWorld {
   SeededRandom random_{7};
   store::MemoryStorage storage_;
   stream::MemoryDiskImage image_;
+  store::MemoryStorage saved_storage_;
+  stream::MemoryDiskImage saved_image_;
   std::optional<crypto::CertificateAuthority> authority_;
   std::string authority_key_pem_;
   std::string signing_key_pem_;

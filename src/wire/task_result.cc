@@ -21,6 +21,7 @@ v1::TaskResult::End end_of(ErrorCode code) {
   switch (code) {
     case ErrorCode::task_cancelled: return v1::TaskResult::CANCELLED;
     case ErrorCode::task_timed_out: return v1::TaskResult::TIMED_OUT;
+    case ErrorCode::hub_restored:
     case ErrorCode::task_lost: return v1::TaskResult::LOST;
     default: return v1::TaskResult::FAILED;
   }

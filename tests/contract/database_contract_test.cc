@@ -10,12 +10,22 @@ TEST_P(DatabaseContract, WhenATransactionEnds_ThenItsValueComesBackAndReadsSeeIt
 
   const auto epoch = write([&](Transaction& tx) -> Result<std::uint64_t> {
     OUTHAUL_CHECK(tx.tasks.add(task));
-    return tx.deployment.raise_hub_epoch();
+    return tx.deployment.raise_hub_epoch(0);
   });
 
   ASSERT_TRUE(epoch);
   EXPECT_EQ(*epoch, 2U);
   EXPECT_EQ(load_task(task.id), task);
+}
+
+TEST_P(DatabaseContract, WhenTheEpochIsRaised_ThenItIsAboveTheLastAndAtLeastWhatIsAsked) {
+  const auto raise = [this](std::uint64_t least) {
+    return *write([least](Transaction& tx) { return tx.deployment.raise_hub_epoch(least); });
+  };
+
+  EXPECT_EQ(raise(0), 2U);
+  EXPECT_EQ(raise(1'800'000'000), 1'800'000'000U);
+  EXPECT_EQ(raise(1'700'000'000), 1'800'000'001U);
 }
 
 TEST_P(DatabaseContract, WhenTheCallableFails_ThenEverythingItDidIsUndone) {
@@ -91,7 +101,7 @@ TEST_P(DatabaseContract, WhenTransactionsWait_ThenTheyTakeEffectInTheOrderOfTheC
 
 TEST_P(DatabaseContract, WhenItIsOpenedAgain_ThenEverythingAcknowledgedIsThere) {
   const auto task = add_task(some_task());
-  ASSERT_TRUE(write([](Transaction& tx) { return tx.deployment.raise_hub_epoch(); }));
+  ASSERT_TRUE(write([](Transaction& tx) { return tx.deployment.raise_hub_epoch(0); }));
 
   harness_->reopen();
 

@@ -252,6 +252,17 @@ TEST_P(IdentityStores, WhenTokensAreRevokedOrPruned_ThenUsedOnesNeedTheirExpiry)
   EXPECT_EQ(*write([](Transaction& tx) { return tx.enrolment_tokens.prune(WallTime{101}); }), 1U);
 }
 
+TEST_P(IdentityStores, WhenAllUnusedTokensAreRevoked_ThenOnlyUsedOnesStay) {
+  add_token("fresh");
+  add_token("used");
+  ASSERT_TRUE(redeem("used", "key", "", 50));
+
+  EXPECT_EQ(*write([](Transaction& tx) { return tx.enrolment_tokens.revoke_unused(); }), 1U);
+
+  EXPECT_FALSE(*read([](ReadTransaction& tx) { return tx.enrolment_tokens.find_by_hash("fresh"); }));
+  EXPECT_TRUE(*read([](ReadTransaction& tx) { return tx.enrolment_tokens.find_by_hash("used"); }));
+}
+
 TEST_P(IdentityStores, WhenATokenHashExists_ThenASecondIsAConflict) {
   const auto token = add_token("hash");
   auto second = token;

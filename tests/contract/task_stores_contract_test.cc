@@ -45,6 +45,35 @@ Result<void> finish(TaskStore& tasks, const TaskId& id) {
                            .finished_at = WallTime{150}});
 }
 
+TEST_P(TaskStores, WhenTheRowsComeFromABackup_ThenWhatHadNotEndedIsInDoubtUntilANodeHandsItOver) {
+  const auto ended = add_in_state(TaskState::finished);
+  const auto queued = add_in_state(TaskState::queued);
+  const auto running = add_in_state(TaskState::running);
+  const auto dispatched = add_in_state(TaskState::queued);
+  ASSERT_TRUE(change(dispatched, dispatch));
+  const auto settle = [](TaskStore& tasks, const TaskId& id) {
+    return tasks.settle_doubt(id, node_two, "its envelope", WallTime{160});
+  };
+  EXPECT_EQ(code_of(change(queued, settle)), ErrorCode::conflict);
+
+  EXPECT_EQ(*write([](Transaction& tx) { return tx.tasks.doubt_unfinished(); }), 3U);
+
+  EXPECT_FALSE(load_task(ended).is_in_doubt);
+  EXPECT_TRUE(load_task(running).is_in_doubt);
+  EXPECT_EQ(load_task(running).state, TaskState::running);
+  EXPECT_TRUE(load_task(dispatched).is_in_doubt);
+  EXPECT_EQ(load_task(dispatched).state, TaskState::queued);
+  EXPECT_TRUE(load_task(dispatched).node.is_empty());
+  EXPECT_TRUE(load_task(dispatched).envelope.empty());
+  ASSERT_TRUE(change(queued, settle));
+  EXPECT_FALSE(load_task(queued).is_in_doubt);
+  EXPECT_EQ(load_task(queued).state, TaskState::accepted);
+  EXPECT_EQ(load_task(queued).node, node_two);
+  EXPECT_EQ(load_task(queued).envelope, "its envelope");
+  EXPECT_EQ(code_of(change(queued, settle)), ErrorCode::conflict);
+  EXPECT_EQ(code_of(change(ended, settle)), ErrorCode::conflict);
+}
+
 TEST_P(TaskStores, WhenATaskGoesThroughItsLife_ThenEveryStepIsKept) {
   auto expected = some_task();
   expected.stdin_stream = next_id<StreamId>();

@@ -50,6 +50,10 @@ void AuditBook::note_head(const std::string& log, const Place& place, ByteView e
   if (is_news) seen_[log].push_back({"the wire", *head, {}});
 }
 
+void AuditBook::note_restore(const std::string& log) {
+  std::erase_if(reached_, [&log](const auto& entry) { return entry.first.first == log; });
+}
+
 void AuditBook::note_result(ByteView payload) {
   const auto result = wire::parse_task_result(payload);
   if (!result || result->receipt.empty()) return;

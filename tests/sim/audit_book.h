@@ -27,6 +27,8 @@ class AuditBook {
   void note_head(const std::string& log, const Place& place, ByteView envelope);
   // The result of a task on its way out of its node.
   void note_result(ByteView payload);
+  // The log's owner was restored from a backup: what it says from now on may be behind what it said.
+  void note_restore(const std::string& log);
   // The log as it stands on this disk.
   void check(const std::string& log, const stream::MemoryDiskImage& image);
   AuditedActions actions_of(const stream::MemoryDiskImage& image);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "hub/nodes/node_service.h"
 #include "hub/nodes/renewal.h"
@@ -85,6 +86,7 @@ void FaultSchedule::plan(Duration span) {
     });
   }
   plan_identities(span);
+  plan_restore(span);
   const auto others = 12 + random_.below(24);
   for (std::uint64_t i = 0; i < others; ++i) {
     later(draw(5s, span), [this] {
@@ -103,6 +105,50 @@ void FaultSchedule::plan_identities(Duration span) {
   if (nodes_.size() > 2 && extra.below(4) == 0) later(removal, [this] { remove_node(); });
 }
 
+// The hub's machine is lost, and another one goes on from a backup that is seconds or minutes old.
+void FaultSchedule::plan_restore(Duration span) {
+  testing::SeededRandom extra(random_seed_ ^ 0xbac0b);
+  if (extra.below(4) != 0) return;
+  is_hub_restored_ = true;
+  const auto draw_seconds = [&extra](Duration most) {
+    return Duration(1s) * extra.below(static_cast<std::uint64_t>(most / Duration(1s)));
+  };
+  const auto backup = 10s + draw_seconds(span - 2min);
+  const auto copying = Duration(1ms) * extra.below(3000);
+  const bool is_soon = extra.below(2) == 0;
+  const auto age = is_soon ? draw_seconds(20s) : draw_seconds(span - 1min - backup);
+  // What is queued or on its way just then is what a restore knows least of.
+  later(backup, [this, copying, age, waits = extra.below(3) != 0] {
+    backup_due_ = [this, copying, age] { back_up(copying, age); };
+    if (!waits) std::exchange(backup_due_, nullptr)();
+  });
+}
+
+// Rows first, files a moment later, as beside a hub that serves.
+void FaultSchedule::back_up(Duration copying, Duration age) {
+  stage_.trace.say("fault", "backup");
+  hub_.save_rows();
+  later(copying, [this] { hub_.save_files(); });
+  later(copying + 1s + age, [this] { restore_hub(); });
+}
+
+void FaultSchedule::restore_hub() {
+  if (is_over_) return;
+  if (is_shielded()) return later(5s, [this] { restore_hub(); });
+  ++crashes_;
+  on_restore();
+  hub_.restore();
+  if (is_node_removed_) later(1s, [this] { remove_again(); });
+}
+
+// As the operator does who looks at what holds again.
+void FaultSchedule::remove_again() {
+  const auto* row = hub_.tables().nodes.find(nodes_.back()->identity().node());
+  if (row->state == store::NodeState::removed) return;
+  if (hub_.serving() != nullptr) remove_node();
+  later(3s, [this] { remove_again(); });
+}
+
 void FaultSchedule::rotate_node() {
   const auto node = nodes_.front()->identity().node().text();
   stage_.trace.say("fault", "rotation");
@@ -116,6 +162,7 @@ void FaultSchedule::rotate_node() {
 
 // In the middle of whatever it runs. Whether the removal is done decides the database.
 void FaultSchedule::remove_node() {
+  is_node_removed_ = true;
   const auto& node = nodes_.back()->identity().node();
   stage_.trace.say("fault", "removal");
   stage_.programs.note_removal(node);
@@ -142,6 +189,7 @@ void FaultSchedule::run_one() {
 }
 
 void FaultSchedule::tempt(Moment moment, const std::string& path) {
+  if (moment == Moment::task_sent && backup_due_) std::exchange(backup_due_, nullptr)();
   if (is_shielded() || random_.below(temptation_one_in) != 0 ||
       crashes_ >= least_crashes + most_crashes_by_temptation)
     return;
@@ -260,7 +308,10 @@ void FaultSchedule::break_database() {
 
 void FaultSchedule::step_node_clock() { draw_node().set_skew(draw(0s, 2 * most_skew) - most_skew); }
 
+// A hub that is restored keeps its clock: one that is behind could not say that what was signed later is
+// void.
 void FaultSchedule::step_hub_clock() {
+  if (is_hub_restored_) return;
   hub_skew_ = draw(0s, 2 * most_skew) - most_skew;
   hub_clock_stepped_at_ = stage_.world.now();
   hub_.set_skew(hub_skew_);

@@ -2,6 +2,7 @@
 // drew; some crashes come at the very moments at which a promise is made.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,8 @@ class FaultSchedule {
   // Every fault ends and every machine is up; nothing goes wrong any more.
   void heal();
   int crashes() const { return crashes_; }
+  // Called right before the hub is replaced by one that was restored from what it saved.
+  std::function<void()> on_restore;
 
  private:
   struct Kind;
@@ -67,6 +70,10 @@ class FaultSchedule {
   void plan_identities(Duration span);
   void rotate_node();
   void remove_node();
+  void plan_restore(Duration span);
+  void back_up(Duration copying, Duration age);
+  void restore_hub();
+  void remove_again();
   void copy_identity();
   void check_copy(SimNode& original);
 
@@ -81,6 +88,9 @@ class FaultSchedule {
   TimePoint hub_clock_stepped_at_{};
   TimePoint shielded_until_{};
   bool is_over_ = false;
+  bool is_hub_restored_ = false;  // once in this seed
+  bool is_node_removed_ = false;
+  std::function<void()> backup_due_;  // when the next task is sent
   int crashes_ = 0;
 };
 

@@ -17,6 +17,13 @@ void HubStreamCheck::follow(const TaskId& task, const StreamId& stream) {
   followed_.emplace(stream, Followed{task, {"the hub", task, stage_.programs, stage_.verdict}, 0, false});
 }
 
+void HubStreamCheck::note_restore() {
+  for (auto& [stream, followed] : followed_) {
+    followed.is_settled = false;
+    followed.output = OutputCheck("the restored hub", followed.task, stage_.programs, stage_.verdict);
+  }
+}
+
 void HubStreamCheck::check(SimHub& hub) {
   if (hub.serving() == nullptr) return;
   const bool is_new_life = std::exchange(seen_life_, hub.serving_lives()) != hub.serving_lives();

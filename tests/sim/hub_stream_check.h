@@ -16,6 +16,8 @@ class HubStreamCheck {
   HubStreamCheck(const Stage& stage, const PromiseBook& promises) : stage_(stage), promises_(promises) {}
 
   void follow(const TaskId& task, const StreamId& stream);
+  // The hub holds what a backup held: all of it is read again.
+  void note_restore();
   // After each step. Cheap: reads what is new.
   void check(SimHub& hub);
 

@@ -39,7 +39,8 @@ INSTANTIATE_TEST_SUITE_P(All, PlantedFault,
                                            "duplicate_instance_admitted", "task_redispatched_elsewhere",
                                            "drop_before_ack", "audit_entry_not_chained",
                                            "audit_head_before_durable", "policy_ignored", "consent_not_bound",
-                                           "lock_forgotten"),
+                                           "lock_forgotten", "doubt_ignored", "handover_ignored",
+                                           "epoch_not_raised"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace

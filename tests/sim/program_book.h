@@ -53,6 +53,10 @@ class ProgramBook {
   // The hub may lose this node, and with it what was sent there.
   void note_removal(const NodeId& node) { removed_.insert(node); }
   bool may_be_removed(const TaskId& task) const;
+  // The hub may be restored from a backup. What nodes had dropped because it had acknowledged it is gone
+  // then.
+  void note_restore() { was_restored_ = true; }
+  bool may_lack_acknowledged() const { return was_restored_; }
   // As the signed task names it: argv[0].
   void note_name(const TaskId& task, const std::string& name) { names_[task] = name; }
   const std::string& name_of(const TaskId& task) { return names_[task]; }
@@ -81,6 +85,7 @@ class ProgramBook {
   std::map<TaskId, std::string> names_;
   std::map<TaskId, std::set<NodeId>> expected_;
   std::set<NodeId> removed_;
+  bool was_restored_ = false;
 };
 
 }  // namespace outhaul::sim

@@ -32,7 +32,7 @@ void PromiseBook::on_hello(const Place& place, const v1::Hello& hello) {
   note_head(place, testing::SimSide::node, hello.audit_head());
   for (const auto& task : accepted_[place.path]) {
     const auto& stream = streams_[task];
-    if (held(stream).is_complete || is_named(hello, task, stream)) continue;
+    if (held(stream).was_complete || is_named(hello, task, stream)) continue;
     stage_.verdict.fail("accepted_task_is_known", fmt::format("{} forgot {}", place.path, task.text()));
   }
 }
@@ -43,6 +43,21 @@ void PromiseBook::note_head(const Place& place, testing::SimSide sender, const B
   const auto log =
       sender == testing::SimSide::node ? node.text() : audit::hub_log_name(SimDeployment::name());
   stage_.audit.note_head(log, place, head);
+}
+
+std::map<TaskId, std::string> PromiseBook::note_restore() {
+  void_epochs_ = newest_epoch_;
+  std::map<TaskId, std::string> still_held;
+  for (const auto& [path, tasks] : accepted_) {
+    for (const auto& task : tasks) {
+      if (!held(streams_[task]).was_complete) still_held.emplace(task, path);
+    }
+  }
+  for (auto& [stream, held] : held_) {
+    held.offset = 0;
+    held.is_complete = false;
+  }
+  return still_held;
 }
 
 void PromiseBook::on_heartbeat(const Place& place, testing::SimSide sender, const v1::Heartbeat& heartbeat) {
@@ -66,6 +81,9 @@ void PromiseBook::on_hub_activity(const Place& place) {
 
 void PromiseBook::on_envelope(const Place& place, const wire::TaskSpec& spec, const Bytes& envelope) {
   if (!is_from_hub(place)) return;
+  newest_epoch_ = std::max(newest_epoch_, spec.fence.epoch);
+  if (spec.fence.epoch <= void_epochs_)
+    stage_.verdict.fail("no_fence_is_used_twice", spec.task_id.text() + " is sent under a fence of before");
   streams_.emplace(spec.task_id, spec.stream_id);
   stage_.programs.expect(spec.task_id, spec.audience);
   auto& sent = envelopes_[place.path];
@@ -91,12 +109,13 @@ void PromiseBook::on_held(const Place& place, const v1::StreamPosition& position
   auto& held = held_[StreamId::assume(position.stream_id())];
   held.offset = std::max(held.offset, position.offset());
   held.is_complete = held.is_complete || position.complete();
+  held.was_complete = held.was_complete || held.is_complete;
   eyes_.on_moment(Moment::stream_held, place);
 }
 
 void PromiseBook::on_result(const Place& place, const StreamId& stream, ByteView record) {
   // What the hub has said to hold, or not to want, the node may forget while the last of it is on its way.
-  const bool is_owed = !held(stream).is_complete;
+  const bool is_owed = !held(stream).was_complete;
   if (is_owed && !eyes_.identity_of(place.path).is_empty() && !eyes_.is_durable_on(place.path, record)) {
     stage_.verdict.fail("result_is_durable_before_it_leaves",
                         fmt::format("{} of {}", stream.text(), place.path));

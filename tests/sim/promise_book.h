@@ -18,6 +18,7 @@ enum class Moment { task_sent, task_accepted, result_sent, stream_held, program_
 struct HeldPosition {
   std::uint64_t offset = 0;
   bool is_complete = false;
+  bool was_complete = false;  // also before a restore: its node may have forgotten it
 };
 
 class PromiseBook final : public WireListener {
@@ -33,6 +34,10 @@ class PromiseBook final : public WireListener {
 
   // What the hub has ever said that it holds durably of a stream.
   HeldPosition held(const StreamId& stream) const;
+  // The hub was restored from a backup: what it has said since is void, and its fences are others. Gives what
+  // the nodes must still hold: accepted there, and never acknowledged to the end.
+  std::map<TaskId, std::string> note_restore();
+
   // Genuine envelopes that the hub sent on this path, oldest first.
   const std::vector<Bytes>& envelopes(const std::string& path) { return envelopes_[path]; }
 
@@ -64,6 +69,8 @@ class PromiseBook final : public WireListener {
   std::map<StreamId, HeldPosition> held_;
   std::map<NodeId, Session> sessions_;
   std::map<std::string, std::vector<Bytes>> envelopes_;
+  std::uint64_t newest_epoch_ = 0;
+  std::uint64_t void_epochs_ = 0;  // fences up to this were given before the last restore
 };
 
 }  // namespace outhaul::sim

@@ -44,6 +44,25 @@ void SimClient::attend(const HubLife& life) {
   life.group.spawn([this, life] { return audit_now_and_then(life); });
 }
 
+void SimClient::note_restore(const store::MemoryTables& saved) {
+  for (auto& errand : errands_) {
+    if (!errand.acknowledged) continue;
+    const auto* row = saved.tasks.find(errand.acknowledged->task);
+    if (row == nullptr) {
+      // Its node may bring it back; this client does not wait for that.
+      errand.is_refused = true;
+      errand.acknowledged.reset();
+      errand.shown.reset();
+      continue;
+    }
+    if (store::is_final(row->state)) continue;
+    errand.shown.reset();
+    errand.output.emplace("the client", row->id, stage_.programs, stage_.verdict);
+    errand.is_input_sent = false;
+    errand.is_cancel_sent = row->times.cancel_requested_at.has_value();
+  }
+}
+
 Task<void> SimClient::run(Errand& errand, HubLife life) {
   co_await life.clock.sleep_until(errand.when);
   if (!errand.acknowledged && !co_await submit(errand, life)) co_return;

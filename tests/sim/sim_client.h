@@ -45,6 +45,8 @@ class SimClient {
   const std::deque<Errand>& errands() const { return errands_; }
   // A hub serves: goes on with everything, as children of its life.
   void attend(const HubLife& life);
+  // The hub that is about to serve has these rows: what was promised after them is void.
+  void note_restore(const store::MemoryTables& saved);
   // From now on, tasks that nobody waits for are cancelled: an order whose answer was lost may have become
   // one, and may wait for input that nobody will send.
   void tidy_up() { is_tidying_ = true; }

@@ -1,6 +1,8 @@
 #include "tests/sim/sim_hub.h"
 
 #include "audit/head.h"
+#include "hub/restore.h"
+#include "store/memory_tables.h"
 #include "transport/carrier.h"
 
 namespace outhaul::sim {
@@ -45,7 +47,8 @@ SimHub::SimHub(const Stage& stage, std::uint64_t seed, std::function<void(const 
     : stage_(stage),
       random_(seed),
       on_up_(std::move(on_up)),
-      storage_(SimDeployment::name(), stage.world.wall_now()) {
+      storage_(SimDeployment::name(), stage.world.wall_now()),
+      saved_storage_(SimDeployment::name(), stage.world.wall_now()) {
   stage_.deployment.fill(storage_);
 }
 
@@ -102,6 +105,19 @@ void SimHub::crash(Death death) {
   stage_.network.deaden(*life_->process, death);
   bury();
   if (death == Death::no_power) image_.lose_power(random_);
+}
+
+void SimHub::restore() {
+  crash(Death::killed);
+  stage_.trace.say("hub", "is restored from a backup");
+  storage_.tables().copy_rows(saved_storage_.tables());
+  image_ = saved_image_.copy();
+  const auto marked = storage_.change([this](store::Transaction& tx) -> Result<void> {
+    OUTHAUL_CHECK(hub::mark_restored(tx, wall_now()));
+    return {};
+  });
+  if (!marked) return stage_.verdict.fail("a_backup_is_restored", marked.error().what());
+  boot();
 }
 
 void SimHub::bury() {

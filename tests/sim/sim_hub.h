@@ -7,6 +7,7 @@
 
 #include "hub/hub.h"
 #include "store/memory_database.h"
+#include "store/memory_tables.h"
 #include "stream/memory_disk.h"
 #include "tests/sim/stage.h"
 
@@ -30,6 +31,14 @@ class SimHub {
   void crash(Death death);
   // Says goodbye, ends in order, and boots again.
   void restart_in_order();
+
+  // The rows as they are now; the files follow a moment later, as a backup beside a hub that serves copies
+  // them.
+  void save_rows() { saved_storage_.tables().copy_rows(storage_.tables()); }
+  void save_files() { saved_image_ = image_.copy(); }
+  // The machine is gone. Another one has what was saved, and boots.
+  void restore();
+  const store::MemoryTables& saved_tables() const { return saved_storage_.tables(); }
 
   bool is_running() const { return life_ != nullptr; }
   // Serves. Null otherwise.
@@ -65,6 +74,8 @@ class SimHub {
   std::function<void(const HubLife&)> on_up_;
   store::MemoryStorage storage_;
   stream::MemoryDiskImage image_;
+  store::MemoryStorage saved_storage_;
+  stream::MemoryDiskImage saved_image_;
   stream::MemoryDiskFaults disk_faults_;
   std::chrono::nanoseconds skew_{};
   std::unique_ptr<Life> life_;

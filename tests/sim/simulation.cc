@@ -36,6 +36,7 @@ Simulation::Simulation(const SimAuthority& authority, std::uint64_t seed, Option
   network_.on_message = [this](const testing::SimMessage& message) { watch_.read(message); };
   build_nodes();
   faults_.emplace(stage_, random_.below(UINT64_MAX), hub_, nodes_, adversary_);
+  faults_->on_restore = [this] { note_restore(); };
   programs_.on_start = [this](const NodeId& id) {
     for (const auto& node : nodes_) {
       if (node->identity().node() == id) faults_->tempt(Moment::program_started, node->name());
@@ -62,6 +63,30 @@ PromiseBook::Eyes Simulation::make_eyes(Simulation& self) {
 SimNode* Simulation::find_node(const std::string& path) const {
   const auto found = std::ranges::find(nodes_, path, [](const auto& node) { return node->name(); });
   return found == nodes_.end() ? nullptr : found->get();
+}
+
+void Simulation::note_restore() {
+  for (const auto& [id, row] : hub_.tables().tasks.rows()) {
+    if (hub_.saved_tables().tasks.find(id) == nullptr) ++forgotten_tasks_;
+  }
+  programs_.note_restore();
+  audit_.note_restore(audit::hub_log_name(SimDeployment::name()));
+  still_held_ = promises_.note_restore();
+  streams_.note_restore();
+  client_.note_restore(hub_.saved_tables());
+}
+
+// What a node held when its hub was replaced has come to an end that its node gave, or that somebody wished.
+void Simulation::check_still_held() {
+  for (const auto& [task, path] : still_held_) {
+    if (is_removed(*find_node(path))) continue;
+    const auto* row = hub_.tables().tasks.find(task);
+    if (row == nullptr || row->error_code == name_of(ErrorCode::hub_restored)) {
+      verdict_.fail(
+          "what_nodes_hold_is_not_lost",
+          fmt::format("{} of {} {}", task.text(), path, row == nullptr ? "has no row" : "was given up"));
+    }
+  }
 }
 
 void Simulation::build_nodes() {
@@ -144,7 +169,7 @@ Outcome Simulation::run() {
           .steps = world_.steps(),
           .simulated = world_.now() - testing::SimWorld::start,
           .crashes = faults_->crashes(),
-          .tasks = hub_.tables().tasks.rows().size(),
+          .tasks = hub_.tables().tasks.rows().size() + forgotten_tasks_,
           .violation = verdict_.violation(),
           .last_lines = trace_.last_lines()};
 }
@@ -191,6 +216,7 @@ void Simulation::settle() {
   run_until(world_.now() + 30s);
   audit();
   check_ends();
+  check_still_held();
   check_audit_logs();
 }
 

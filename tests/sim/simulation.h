@@ -2,6 +2,7 @@
 // least ten simulated minutes; then all faults end, and everything must come to its end.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -48,6 +49,8 @@ class Simulation {
   void settle();
   void audit();
   void check_ends();
+  void note_restore();
+  void check_still_held();
   void check_audit_logs();
   SimNode* find_node(const std::string& path) const;
 
@@ -70,6 +73,8 @@ class Simulation {
   FaultSchedule::Nodes nodes_;
   Adversary adversary_;
   std::optional<FaultSchedule> faults_;
+  std::size_t forgotten_tasks_ = 0;           // of the backup that the hub was restored from
+  std::map<TaskId, std::string> still_held_;  // when the hub was restored, and by which node
 };
 
 }  // namespace outhaul::sim

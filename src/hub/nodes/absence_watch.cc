@@ -4,6 +4,7 @@
 
 #include "base/duration_text.h"
 #include "base/time_text.h"
+#include "hub/restore.h"
 
 namespace outhaul::hub {
 namespace {
@@ -25,6 +26,8 @@ Task<void> AbsenceWatch::run() {
     co_await clock_.sleep_for(std::min(limit, look_every));
     for (const auto& [id, record] : needs_.registry.records()) {
       if (!has_given_up(record)) continue;
+      needs_.dispatcher.note_given_up(id);
+      if (needs_.board.live_on(id) == 0) continue;
       log_.warn("tasks of an absent node are lost",
                 {{"node", id.text()}, {"tasks", needs_.board.live_on(id)}});
       Error evidence(ErrorCode::task_lost, "its node has stayed away for longer than `lost_after`");
@@ -36,8 +39,9 @@ Task<void> AbsenceWatch::run() {
 
 bool AbsenceWatch::has_given_up(const NodeRecord& record) const {
   const Duration limit = needs_.settings.lost_after;
-  return !record.attachment && needs_.board.live_on(record.row.id) > 0 &&
-         clock_.wall_now() - record.last_seen_at >= limit &&
+  // A restored hub remembers less of its nodes than they were seen.
+  const auto since = std::max(record.last_seen_at, restored_at(needs_.signer.epoch()));
+  return !record.attachment && clock_.wall_now() - since >= limit &&
          clock_.now() - waiting_since_ >= std::min(limit, least_wait);
 }
 

@@ -19,6 +19,7 @@ class AbsenceWatch {
     const NodeRegistry& registry;
     const TaskBoard& board;
     Dispatcher& dispatcher;
+    const TaskSigner& signer;  // knows the epoch
   };
   AbsenceWatch(const HubPorts& ports, const Needs& needs);
 

@@ -1,7 +1,6 @@
 #include "hub/tasks/dispatcher.h"
 
 #include <algorithm>
-#include <set>
 
 #include <fmt/format.h>
 
@@ -10,18 +9,11 @@
 namespace outhaul::hub {
 namespace {
 
-// Every task that the node says it has: not ended, or ended with a stream that we have not acknowledged.
-struct KnownToNode {
-  std::set<std::string, std::less<>> tasks;
-  std::set<std::string, std::less<>> streams;
-
-  explicit KnownToNode(const v1::Hello& hello) : tasks(hello.live_tasks().begin(), hello.live_tasks().end()) {
-    for (const auto& position : hello.unacknowledged()) streams.insert(position.stream_id());
-  }
-  bool holds(const store::TaskRow& row) const {
-    return tasks.contains(row.id.text()) || streams.contains(row.stream.text());
-  }
-};
+Error forgotten_since_backup() {
+  return {
+      ErrorCode::hub_restored,
+      "the hub was restored from a backup in which this task had not ended, and no node holds it any more"};
+}
 
 }  // namespace
 
@@ -63,6 +55,7 @@ Task<void> Dispatcher::run() {
       co_await within(clock_, deadline, due.wait());
     }
     due.reset();
+    settle_doubts();
     expire_queued();
     dispatch_queued();
   }
@@ -106,9 +99,10 @@ std::vector<Waiting> Dispatcher::waiting(const LiveTask& task) const {
   // As others are told of it: until an end is durable it still waits.
   if (task.shown().state != store::TaskState::queued) return reasons;
   for (auto& [id, record] : needs_.registry.records()) {
-    if (auto reason = why_not(task.selector, task.needs(), facts_now(record))) {
-      reasons.push_back(std::move(*reason));
-    }
+    const auto& facts = facts_now(record);
+    auto reason =
+        task.is_doubtful() ? doubts_.why_waiting(task, facts) : why_not(task.selector, task.needs(), facts);
+    if (reason) reasons.push_back(std::move(*reason));
   }
   return reasons;
 }
@@ -126,13 +120,28 @@ Result<void> Dispatcher::check_signature(const LiveTask& task) const {
               "every node that is meant runs only what a person has signed");
 }
 
+// What no node can bring back any more. Whatever the selector says: it may have meant other nodes before.
+void Dispatcher::settle_doubts() {
+  for (const auto& task : needs_.board.doubtful()) {
+    if (is_complete(task->row.stream) || !waiting(*task).empty()) continue;
+    doubts_.forget(task->row.id);
+    needs_.ender.end_by_hub(task, store::TaskState::lost, forgotten_since_backup());
+  }
+}
+
+void Dispatcher::note_given_up(const NodeId& node) {
+  doubts_.note_given_up(node);
+  needs_.board.wake_dispatcher();
+}
+
 bool Dispatcher::is_complete(const StreamId& stream) const {
   const auto totals = needs_.streams.find(stream);
   return totals && totals->complete;
 }
 
 void Dispatcher::reconcile(NodeLink& link, const v1::Hello& hello) {
-  const KnownToNode known(hello);
+  const NodeHoldings known(hello);
+  doubts_.note_attached(link.node(), known, needs_.board.doubtful());
   for (const auto& task : needs_.board.on_node(link.node())) {
     if (task->is_commit_pending || is_complete(task->row.stream)) continue;
     if (!known.holds(task->row)) {
@@ -150,7 +159,10 @@ void Dispatcher::reconcile(NodeLink& link, const v1::Hello& hello) {
 // longer arrive, because the session that carried it is over.
 void Dispatcher::reconcile_unknown(const LiveTaskPtr& task, NodeLink& link, const v1::Hello& hello) {
   if (task->row.state != store::TaskState::dispatched) {
-    Error evidence(ErrorCode::task_lost, "the node attached without knowing a task that it had accepted");
+    Error evidence =
+        task->row.is_in_doubt
+            ? forgotten_since_backup()
+            : Error(ErrorCode::task_lost, "the node attached without knowing a task that it had accepted");
     evidence = std::move(evidence).with("instance", hello.instance_id()).with("boot", hello.boot_id());
     return needs_.ender.end_by_hub(task, store::TaskState::lost, evidence);
   }
@@ -165,6 +177,7 @@ void Dispatcher::lose_all(const NodeId& node, const Error& evidence) {
   for (const auto& task : needs_.board.on_node(node)) {
     if (!is_complete(task->row.stream)) needs_.ender.end_by_hub(task, store::TaskState::lost, evidence);
   }
+  needs_.board.wake_dispatcher();
 }
 
 }  // namespace outhaul::hub

@@ -5,6 +5,7 @@
 #include "hub/hub_ports.h"
 #include "hub/nodes/node_registry.h"
 #include "hub/tasks/courier.h"
+#include "hub/tasks/doubt_book.h"
 #include "hub/tasks/live_task.h"
 #include "hub/tasks/task_ender.h"
 
@@ -36,6 +37,8 @@ class Dispatcher {
   void reconcile(NodeLink& link, const v1::Hello& hello);
   // The node is gone for good: what it was running is lost.
   void lose_all(const NodeId& node, const Error& evidence);
+  // Nobody waits any more for what the node may hold of tasks that a restore put in doubt.
+  void note_given_up(const NodeId& node);
 
  private:
   bool is_complete(const StreamId& stream) const;
@@ -45,10 +48,12 @@ class Dispatcher {
   bool has_room() const;
   void dispatch_queued();
   void expire_queued();
+  void settle_doubts();
   void reconcile_unknown(const LiveTaskPtr& task, NodeLink& link, const v1::Hello& hello);
 
   AsyncClock& clock_;
   Needs needs_;
+  DoubtBook doubts_;
 };
 
 }  // namespace outhaul::hub

@@ -1,6 +1,7 @@
 #include "hub/tasks/live_task.h"
 
 #include "base/assert.h"
+#include "base/planted_fault.h"
 
 namespace outhaul::hub {
 
@@ -10,6 +11,8 @@ void TaskBoard::add(LiveTaskPtr task) {
   if (!row.stdin_stream.is_empty()) by_stream_.emplace(row.stdin_stream, row.id);
   if (task->is_on_node()) {
     by_node_[row.node].insert(row.id);
+  } else if (task->is_doubtful() && !OUTHAUL_FAULT("doubt_ignored")) {
+    doubtful_.emplace(row.id, task);
   } else if (!task->is_final()) {
     queue_.add(task);
   }
@@ -50,6 +53,7 @@ void TaskBoard::move(const LiveTaskPtr& task, const NodeId& node) {
 
 void TaskBoard::release(LiveTask& task) {
   queue_.remove(task);
+  doubtful_.erase(task.row.id);
   const auto node = by_node_.find(task.row.node);
   if (node == by_node_.end()) return;
   node->second.erase(task.row.id);
@@ -69,8 +73,14 @@ std::vector<LiveTaskPtr> TaskBoard::on_node(const NodeId& node) const {
   return tasks;
 }
 
+std::vector<LiveTaskPtr> TaskBoard::doubtful() const {
+  std::vector<LiveTaskPtr> tasks;
+  for (const auto& [id, task] : doubtful_) tasks.push_back(task);
+  return tasks;
+}
+
 void TaskBoard::wake_dispatcher() {
-  if (!queue_.is_empty()) dispatch_due_.set();
+  if (!queue_.is_empty() || !doubtful_.empty()) dispatch_due_.set();
 }
 
 }  // namespace outhaul::hub

@@ -55,6 +55,8 @@ struct LiveTask {
     changed.pulse();
     if (is_shown_final()) ended.set();
   }
+  // A restore found it queued, so that any node may have it by now; it is not sent.
+  bool is_doubtful() const { return row.is_in_doubt && row.state == store::TaskState::queued; }
   bool is_on_node() const { return !row.node.is_empty() && !is_final(); }
 };
 // LiveTaskPtr is shared by the board, by sessions that deliver to or receive from it, and by requests that
@@ -83,6 +85,8 @@ class TaskBoard {
   std::uint32_t live_on(const NodeId& node) const;
   std::vector<LiveTaskPtr> on_node(const NodeId& node) const;
   const TaskQueue& queue() const { return queue_; }
+  // Those that wait for what nodes say of them, and stand in no queue. Oldest first.
+  std::vector<LiveTaskPtr> doubtful() const;
   // A queued task might find a place now: a slot came free, a node came, a task was saved. Wakes nobody while
   // nothing waits.
   void wake_dispatcher();
@@ -93,6 +97,7 @@ class TaskBoard {
   std::map<StreamId, TaskId> by_stream_;
   std::map<NodeId, std::set<TaskId>> by_node_;
   TaskQueue queue_;
+  std::map<TaskId, LiveTaskPtr> doubtful_;
   Event dispatch_due_;
 };
 

@@ -1,5 +1,7 @@
 #include "hub/tasks/task_adoption.h"
 
+#include "base/planted_fault.h"
+
 namespace outhaul::hub {
 namespace {
 
@@ -19,6 +21,12 @@ std::string cut(std::string line) {
   while (end > 0 && (static_cast<unsigned char>(line[end]) & 0xc0U) == 0x80U) --end;
   line.resize(end);
   return line;
+}
+
+// A task that ended without a node is nobody's: whoever has it after all may forget it.
+bool is_of_another(const store::TaskRow& row, const StreamId& stream, const NodeId& node) {
+  if (row.stream != stream) return true;
+  return row.node != node && !(row.node.is_empty() && store::is_final(row.state));
 }
 
 store::TaskRow row_of(const wire::TaskSpec& spec, Bytes envelope, WallTime now) {
@@ -60,7 +68,9 @@ Task<Result<TaskAdoption::Owner>> TaskAdoption::find_owner(StreamId stream, Node
     return fail(ErrorCode::denied, "the stream belongs to a task of another node");
   };
   if (auto task = board_.find_by_stream(stream)) {
-    if (task->row.node != node || task->row.stream != stream) co_return other_node();
+    if (task->row.stream == stream && task->is_doubtful())
+      OUTHAUL_CO_CHECK(take_over(task, node, std::move(envelope)));
+    if (is_of_another(task->row, stream, node)) co_return other_node();
     // The node forgets what it hears has ended: not before that is sure.
     while (task->before_end) co_await task->changed.wait_pulse();
     if (task->is_final()) co_return Owner(Ended());
@@ -68,12 +78,34 @@ Task<Result<TaskAdoption::Owner>> TaskAdoption::find_owner(StreamId stream, Node
   }
   auto work = [stream](store::ReadTransaction& tx) { return tx.tasks.find_by_stream(stream); };
   OUTHAUL_CO_TRY(row, co_await database_.read(std::move(work)));
-  if (row && (row->node != node || row->stream != stream)) co_return other_node();
+  if (row && is_of_another(*row, stream, node)) co_return other_node();
   if (row && store::is_final(row->state)) co_return Owner(Ended());
   // It may have come alive while the database was asked.
   if (auto task = board_.find_by_stream(stream)) co_return Owner(std::move(task));
   OUTHAUL_CO_TRY(task, adopt(stream, node, std::move(envelope)));
   co_return Owner(std::move(task));
+}
+
+// Only the node's envelope proves that it was sent there.
+Result<void> TaskAdoption::take_over(const LiveTaskPtr& task, const NodeId& node, Bytes envelope) {
+  auto& row = task->row;
+  const auto unproven = [] {
+    return fail(ErrorCode::stream_unknown, "the hub does not know that this node has the task");
+  };
+  if (envelope.empty() || OUTHAUL_FAULT("handover_ignored")) return unproven();
+  const auto spec = signer_.open(envelope, node);
+  if (!spec || spec->stream_id != row.stream || spec->task_id != row.id) return unproven();
+  row.state = store::TaskState::accepted;
+  row.envelope = std::move(envelope);
+  row.times.dispatched_at = spec->issued_at;
+  row.times.accepted_at = clock_.wall_now();
+  board_.move(task, node);
+  task->is_resume_due = true;
+  log_.info("task in doubt handed over by its node", {{"task", row.id.text()}, {"node", node.text()}});
+  audit_.note({audit::AuditAction::task_adopted, node.text(), row.id.text()});
+  rows_.settle_doubt(task);
+  task->changed.pulse();
+  return {};
 }
 
 Result<LiveTaskPtr> TaskAdoption::adopt(const StreamId& stream, const NodeId& node, Bytes envelope) {

@@ -1,5 +1,7 @@
 // TaskAdoption: finds the task to which a stream of a node belongs. A task that no row knows but that bears
 // the hub's signature was sent before its row was durable, and the hub died in between: it gets its row now.
+// So does one that was submitted after the backup that the hub was restored from; one that the backup has in
+// doubt is bound to the node that hands it over.
 //   runs on  the hub's strand
 #pragma once
 
@@ -40,6 +42,7 @@ class TaskAdoption {
 
  private:
   Result<LiveTaskPtr> adopt(const StreamId& stream, const NodeId& node, Bytes envelope);
+  Result<void> take_over(const LiveTaskPtr& task, const NodeId& node, Bytes envelope);
   Task<void> save(LiveTaskPtr task);
 
   Executor executor_;

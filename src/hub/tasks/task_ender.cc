@@ -11,6 +11,7 @@ store::TaskState state_for(const wire::TaskEnd& end) {
   switch (failed->code) {
     case ErrorCode::task_cancelled: return store::TaskState::cancelled;
     case ErrorCode::task_timed_out: return store::TaskState::timed_out;
+    case ErrorCode::hub_restored:
     case ErrorCode::task_lost: return store::TaskState::lost;
     default: return store::TaskState::failed;
   }
@@ -90,6 +91,8 @@ void TaskEnder::audit_result(LiveTask& task, ByteView payload) {
   // Tried again when the result is durable.
   if (!written) return log_.failure("the end of a task is not audited", written.error());
   task.is_result_audited = true;
+  // A restore holds the result and not the row that says where the task went.
+  if (row.node.is_empty()) return;
   const auto* node = registry_.find(row.node);
   const auto taken =
       audit_.take_receipt(*result, row.node, node != nullptr ? node->row.signing_key : Bytes());

@@ -17,8 +17,16 @@ Result<std::optional<TaskId>> find_earlier(store::Transaction& tx, const store::
 // An end, or the stream that ends with it: what came first stays.
 bool is_there_already(const Error& error) { return error.code() == ErrorCode::conflict; }
 
+Result<void> settle(store::Transaction& tx, const store::TaskRow& row) {
+  const auto settled =
+      tx.tasks.settle_doubt(row.id, row.node, row.envelope, row.times.accepted_at.value_or(WallTime()));
+  if (!settled && !is_there_already(settled.error())) return settled;
+  return {};
+}
+
 // A task that was sent before its row was durable may have failed to be saved and come back by adoption.
 Result<void> write_end(store::Transaction& tx, const store::TaskRow& row, const TaskRows::End& end) {
+  if (row.is_in_doubt && !row.node.is_empty()) OUTHAUL_CHECK(settle(tx, row));
   const auto finished = tx.tasks.finish(row.id, end.end);
   if (!finished && finished.error().code() == ErrorCode::not_found) {
     OUTHAUL_CHECK(tx.tasks.add(row));
@@ -97,6 +105,16 @@ void TaskRows::note_advance(const LiveTask& task) {
 void TaskRows::note_requeue(const LiveTask& task) {
   write_later("task not put back into its row's queue",
               [id = task.row.id](store::Transaction& tx) { return tx.tasks.requeue(id); });
+}
+
+void TaskRows::settle_doubt(const LiveTaskPtr& task) {
+  auto write = [this, task]() -> Task<void> {
+    auto work = [row = task->row](store::Transaction& tx) { return settle(tx, row); };
+    const auto written = co_await database_.transact(std::move(work));
+    if (written) task->row.is_in_doubt = false;
+    if (!written) log_.failure("a task stays in doubt in its row", written.error());
+  };
+  writes_.spawn(std::move(write));
 }
 
 void TaskRows::finish(LiveTaskPtr task, End end, store::Urgency urgency, std::function<void()> done) {

@@ -27,6 +27,8 @@ class TaskRows {
   // Not waited for: after a crash the node says the same again.
   void note_advance(const LiveTask& task);
   void note_requeue(const LiveTask& task);
+  // A node has handed over a task that was in doubt. Written again with its end if this write fails.
+  void settle_doubt(const LiveTaskPtr& task);
   // The end, and the stream's place. Tried again until it is durable; then `done` is called.
   struct End {
     store::TaskEnd end;

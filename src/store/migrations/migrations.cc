@@ -21,6 +21,10 @@ constexpr const char* user_keys_sql =
 #include "store/migrations/0004_user_keys.inc"
     ;
 
+constexpr const char* doubt_sql =
+#include "store/migrations/0005_doubt.inc"
+    ;
+
 constexpr std::array chain = {
     Migration{.number = 1,
               .name = "first",
@@ -38,6 +42,10 @@ constexpr std::array chain = {
               .name = "user_keys",
               .sha256 = "b1a0ad478b44d0280f4e30121805ed4cc3c1adaa5bcaa5509a8323f832daec49",
               .sql = user_keys_sql},
+    Migration{.number = 5,
+              .name = "doubt",
+              .sha256 = "c52cef1cabde5c541e0afc270ecf4c449294a5be153773051a12fbfea0a5ca67",
+              .sql = doubt_sql},
 };
 
 }  // namespace
