@@ -1,5 +1,6 @@
 #include "audit/bundle.h"
 
+#include "crypto/digest.h"
 #include "outhaul/v1/audit.pb.h"
 #include "stream/little_endian.h"
 
@@ -7,7 +8,8 @@ namespace outhaul::audit {
 namespace {
 
 constexpr std::string_view magic = "OUTHAULB";
-constexpr std::size_t front_bytes = 12;
+constexpr std::size_t length_end = 12;
+constexpr std::size_t front_bytes = length_end + crypto::sha256_bytes;
 const std::string bundle_name = "bundle";
 
 std::unexpected<Error> violation(const char* rule) { return fail(ErrorCode::protocol_violation, rule); }
@@ -27,15 +29,18 @@ Bytes serialise_bundle_head(const BundleHead& head) {
   const auto serialised = message.SerializeAsString();
   Bytes bytes(magic);
   stream::append_le(bytes, static_cast<std::uint32_t>(serialised.size()));
-  return bytes.append(serialised);
+  return bytes.append(crypto::sha256(serialised)).append(serialised);
 }
 
 Result<std::optional<ParsedBundleHead>> parse_bundle_head(ByteView bytes) {
-  if (bytes.size() < front_bytes) return std::optional<ParsedBundleHead>();
+  if (bytes.size() < length_end) return std::optional<ParsedBundleHead>();
   if (!bytes.starts_with(magic)) return violation("audit bundle: not a file of this kind");
   const auto length = stream::get_le<std::uint32_t>(bytes, magic.size());
   if (length > max_bundle_head_bytes) return violation("audit bundle: its head is too long");
   if (bytes.size() < front_bytes + length) return std::optional<ParsedBundleHead>();
+  // What the owner holds of other logs is part of no chain: nothing else would show a change of it.
+  if (crypto::sha256(bytes.substr(front_bytes, length)) != bytes.substr(length_end, crypto::sha256_bytes))
+    return violation("audit bundle: its front was changed: the heads of other logs, or the CA certificate");
   v1::AuditBundle message;
   if (!message.ParseFromArray(bytes.data() + front_bytes, static_cast<int>(length)))
     return violation("audit bundle: its head is not readable");

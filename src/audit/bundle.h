@@ -1,5 +1,6 @@
 // A bundle: a whole log in one file, with what its owner holds of other logs, so that it can be verified
-// anywhere: 8 "OUTHAULB", u32 length of a v1::AuditBundle, that message, then the records as they stand.
+// anywhere: 8 "OUTHAULB", u32 length of a v1::AuditBundle, SHA-256 of that message, the message, then the
+// records as they stand.
 // Pure; no strand.
 #pragma once
 

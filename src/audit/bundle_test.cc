@@ -52,7 +52,7 @@ TEST_F(BundleTest, WhenReadInPieces_ThenItVerifiesAndGivesTheHeadsOfOthers) {
 // proves N1
 TEST_F(BundleTest, WhenAnyByteOfTheLogIsChangedOrItsEndIsCut_ThenItIsNotWhole) {
   const Witnessed known{"node_x", chain.head(), {}};
-  for (std::size_t at = front; at < bytes.size(); ++at) {
+  for (std::size_t at = 0; at < bytes.size(); ++at) {
     SCOPED_TRACE(at);
     Bytes changed = bytes;
     changed[at] = static_cast<char>(changed[at] ^ 2);

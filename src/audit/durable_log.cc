@@ -290,27 +290,30 @@ Task<void> DurableLog::keep() {
   }
 }
 
-// Also when the one who settles is cancelled.
+// One at a time. Whoever waits goes on also when the one who settles is cancelled.
 class DurableLog::Settling {
  public:
-  explicit Settling(bool& flag) : flag_(flag) { flag_ = true; }
+  Settling(bool& flag, Event& over) : flag_(flag), over_(over) { flag_ = true; }
   Settling(const Settling&) = delete;
   Settling& operator=(const Settling&) = delete;
-  ~Settling() { flag_ = false; }
+  ~Settling() {
+    flag_ = false;
+    over_.pulse();
+  }
 
  private:
   bool& flag_;
+  Event& over_;
 };
 
-Task<Result<void>> DurableLog::settle() {
+Task<Result<void>> DurableLog::settle() { return settle(Files::as_due); }
+
+Task<Result<void>> DurableLog::settle(Files files) {
   while (is_settling_) co_await settled_.wait_pulse();
-  Result<void> outcome;
-  {
-    const Settling settling(is_settling_);
-    outcome = co_await settle_once();
-  }
+  const Settling settling(is_settling_, settled_);
+  auto outcome = co_await settle_once();
+  if (outcome && files == Files::synced && file_ && unsynced_bytes_ > 0) outcome = co_await sync_file();
   note_failed_sync();
-  settled_.pulse();
   co_return outcome;
 }
 
@@ -418,8 +421,7 @@ Task<void> DurableLog::close() {
   group_.cancel();
   co_await group_.join();
   if (journal_ == nullptr) co_return;
-  auto settled = co_await settle();
-  if (settled && file_ && unsynced_bytes_ > 0) settled = co_await sync_file();
+  const auto settled = co_await settle(Files::synced);
   if (!settled) ports_.log.failure("the audit log is not filed", settled.error());
 }
 

@@ -124,6 +124,8 @@ class DurableLog final : public AuditLog, public stream::JournalOwner {
   JournalMark make_mark(ChainTip tip) const;
   Task<void> keep();
   class Settling;
+  enum class Files { as_due, synced };
+  Task<Result<void>> settle(Files files);
   Task<Result<void>> settle_once();
   Result<void> write_out();
   Result<void> begin_file();

@@ -105,6 +105,47 @@ class DurableLogTest : public ::testing::Test {
   MemoryDiskImage image;
 };
 
+TEST_F(DurableLogTest, WhenItIsEndedTwiceAtOnce_ThenNothingIsFiledTwice) {
+  const auto process = start();
+  add(*process, 5);
+  process->disk.faults.sync_latency = 100ms;
+  TaskGroup group(io.get_executor());
+  for (int i = 0; i < 2; ++i) group.spawn([&log = process->log] { return log.close(); });
+  for (int i = 0; i < 20; ++i) {
+    testing::run_ready(io);
+    clock.advance(100ms);
+  }
+  process->disk.faults.sync_latency = {};
+  testing::run_ready(io);
+
+  EXPECT_EQ(first_fault(check()), "");
+  EXPECT_EQ(process->log.durable_head().tip, process->log.tip());
+}
+
+TEST_F(DurableLogTest, WhenOneWhoSettlesIsCancelled_ThenTheOthersGoOn) {
+  const auto process = start();
+  add(*process, 5);
+  process->disk.faults.sync_latency = 100ms;
+  TaskGroup leaver(io.get_executor());
+  TaskGroup stayer(io.get_executor());
+  std::optional<Result<void>> settled;
+  leaver.spawn([&log = process->log]() -> Task<void> { static_cast<void>(co_await log.settle()); });
+  testing::run_ready(io);
+  stayer.spawn([&settled, &log = process->log]() -> Task<void> { settled = co_await log.settle(); });
+  testing::run_ready(io);
+
+  leaver.cancel();
+  for (int i = 0; i < 20; ++i) {
+    testing::run_ready(io);
+    clock.advance(100ms);
+  }
+  process->disk.faults.sync_latency = {};
+  testing::run_ready(io);
+
+  ASSERT_TRUE(settled.has_value());
+  EXPECT_TRUE(settled->has_value());
+}
+
 // proves N1
 TEST_F(DurableLogTest, WhenAProcessEndsInOrder_ThenItsLogIsWholeAndSigned) {
   {

@@ -44,7 +44,7 @@ struct Hub::Parts {
   HubPorts ports;
   HubSettings settings;
   HubKeys keys;
-  HubStreams streams{ports, settings.journal_must_exist};
+  HubStreams streams{ports, settings};
   HubAudit audit{ports, settings, keys};
   TaskBoard board{ports.executor};
   NodeRegistry registry;

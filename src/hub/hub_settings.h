@@ -6,6 +6,7 @@
 #include <string>
 
 #include "crypto/certificate_authority.h"
+#include "stream/file_sizes.h"
 
 namespace outhaul::hub {
 
@@ -25,7 +26,8 @@ struct HubSettings {
   std::chrono::nanoseconds ephemeral_lost_after = std::chrono::minutes(5);
   bool journal_must_exist = false;  // the data directory was made with one: none is made instead of it
   std::uint64_t audit_bytes = std::uint64_t{8} << 30U;  // of the audit log; then its oldest files go
-  std::size_t max_live_tasks = 100'000;                 // not yet ended; beyond it a submit is `exhausted`
+  stream::FileSizes files = {};
+  std::size_t max_live_tasks = 100'000;  // not yet ended; beyond it a submit is `exhausted`
 };
 
 // Certificates name whole seconds.

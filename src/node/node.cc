@@ -32,6 +32,8 @@ stream::StreamStoreConfig store_config_of(const NodeSettings& settings) {
   stream::StreamStoreConfig config;
   config.quota_bytes = settings.spool_bytes;
   config.free_floor_bytes = output_floor_bytes(settings);
+  config.small_stream_bytes = settings.files.small_stream_bytes;
+  config.segment_bytes = settings.files.segment_bytes;
   return config;
 }
 
@@ -137,13 +139,13 @@ audit::DurableLog::Config Node::Parts::audit_config() const {
   config.signer = {audit::key_id_of(key.public_key()), &key};
   config.certificate = self.signer->signing_certificate();
   config.keep_bytes = settings.audit_bytes;
+  config.file_bytes = settings.files.audit_file_bytes;
   return config;
 }
 
 Task<Result<void>> Node::Parts::open_journal() {
   std::vector<stream::JournalOwner*> owners = {&streams, &ledger, &book, &audit, &witnesses};
-  stream::JournalConfig config;
-  config.must_exist = settings.journal_must_exist;
+  const stream::JournalConfig config{settings.journal_must_exist, settings.files.checkpoint_bytes};
   auto opened = co_await stream::Journal::open(ports.disk, std::move(owners), config);
   if (!opened) co_return std::unexpected(std::move(opened).error().during("open the node's journal"));
   journal = std::move(*opened);

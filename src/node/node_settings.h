@@ -15,6 +15,7 @@
 #include "base/ids.h"
 #include "crypto/envelope.h"
 #include "policy/policy.h"
+#include "stream/file_sizes.h"
 #include "wire/session.h"
 #include "wire/task_spec.h"
 #include "wire/user_order.h"
@@ -46,6 +47,7 @@ struct NodeSettings {
   std::string policy_sha256;  // of the file's text, hex
   // Set: a task runs only when one of these people has signed it. From node.yaml, never from the hub.
   std::optional<std::vector<wire::TrustedUser>> users;
+  stream::FileSizes files = {};
   bool hub_may_answer = false;  // questions to the person at the node, for its owner
 };
 

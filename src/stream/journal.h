@@ -23,6 +23,7 @@
 #include <string>
 
 #include "stream/disk.h"
+#include "stream/file_sizes.h"
 #include "stream/journal_frame.h"
 
 namespace outhaul::stream {
@@ -63,7 +64,8 @@ struct JournalConfig {
   // The directory was made with its journal: one without is damaged, and none is made in its place. Also
   // without this a directory that holds any other file has been in use.
   bool must_exist = false;
-  std::uint64_t min_checkpoint_bytes = 16U << 20U;  // a file is rewritten past max(this, 2 x live)
+  std::uint64_t min_checkpoint_bytes =
+      FileSizes().checkpoint_bytes;  // a file is rewritten past max(this, 2 x live)
 };
 
 class Journal {

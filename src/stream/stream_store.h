@@ -34,8 +34,8 @@
 namespace outhaul::stream {
 
 struct StreamStoreConfig {
-  std::uint64_t small_stream_bytes = 256U << 10U;       // encoded; above it a stream has segments
-  std::uint64_t segment_bytes = 64U << 20U;             // a new file is begun past this
+  std::uint64_t small_stream_bytes = FileSizes().small_stream_bytes;
+  std::uint64_t segment_bytes = FileSizes().segment_bytes;
   std::uint64_t flush_bytes = 8U << 20U;                // unsynced bytes that start a background sync
   std::uint64_t tail_bytes = 1U << 20U;                 // of a large stream, kept in memory for readers
   std::uint64_t max_memory_bytes = 16U << 20U;          // of all streams

@@ -10,6 +10,7 @@
 #include "crypto/envelope.h"
 #include "hub/hub_keys.h"
 #include "store/memory_database.h"
+#include "stream/file_sizes.h"
 #include "testing/seeded_random.h"
 #include "wire/session.h"
 
@@ -61,6 +62,11 @@ class SimDeployment {
   static const std::string& name();
   // Short, so that each node renews several times in a run.
   static constexpr std::chrono::seconds certificate_lifetime{240};
+  // So that files are begun and rewritten all the time.
+  static constexpr stream::FileSizes small_files{.checkpoint_bytes = 16U << 10U,
+                                                 .small_stream_bytes = 8U << 10U,
+                                                 .segment_bytes = 32U << 10U,
+                                                 .audit_file_bytes = 4U << 10U};
   // What nodes see of the hub's certificate.
   static const Bytes& spki();
   const crypto::Certificate& certificate() const { return authority_.authority().certificate(); }

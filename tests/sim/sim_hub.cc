@@ -14,6 +14,7 @@ hub::HubSettings make_settings() {
   hub::HubSettings settings;
   settings.deployment = SimDeployment::name();
   settings.node_certificate_lifetime = SimDeployment::certificate_lifetime;
+  settings.files = SimDeployment::small_files;
   return settings;
 }
 

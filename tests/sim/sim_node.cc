@@ -20,6 +20,7 @@ node::NodeSettings make_settings(std::uint32_t slots, const policy::Policy& poli
   settings.slots = slots;
   settings.workspace = "/workspace";
   settings.disk_floor_bytes = 4096;
+  settings.files = SimDeployment::small_files;
   return settings;
 }
 

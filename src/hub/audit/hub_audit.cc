@@ -8,6 +8,7 @@ audit::DurableLog::Config log_config(const HubSettings& settings, const HubKeys&
   config.log = audit::hub_log_name(settings.deployment);
   config.signer = {audit::key_id_of(keys.signing_key.public_key()), &keys.signing_key};
   config.keep_bytes = settings.audit_bytes;
+  config.file_bytes = settings.files.audit_file_bytes;
   config.remembers_recovered = true;
   return config;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "crypto/certificate_authority.h"
 #include "crypto/digest.h"
 
 namespace outhaul::hub {
@@ -49,6 +50,12 @@ Result<void> judge_renewal(const store::NodeRow& row, const transport::PeerCerti
     return refused("expired", "certificate expired more than 30 days ago: the node must enrol again");
   }
   return {};
+}
+
+WallTime issue_time(const store::NodeRow& row, const transport::PeerCertificate& shown, WallTime now) {
+  const auto after_shown = shown.issued_at + certificate_tick;
+  const bool is_slow = row.rotation.is_pending() && after_shown > now;
+  return is_slow && after_shown - now < crypto::certificate_backdate ? after_shown : now;
 }
 
 store::NodeRotation rotation_after(const store::NodeRow& row, const transport::PeerCertificate& shown,

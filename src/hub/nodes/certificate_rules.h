@@ -31,6 +31,10 @@ Result<void> judge_attachment(const store::NodeRow& row, const transport::PeerCe
 Result<void> judge_renewal(const store::NodeRow& row, const transport::PeerCertificate& shown,
                            const std::string& next_key, WallTime now);
 
+// When the certificate that follows `shown` is said to be issued: later than everything that a rotation makes
+// worthless, also where the hub's clock was set back by less than certificates are backdated.
+WallTime issue_time(const store::NodeRow& row, const transport::PeerCertificate& shown, WallTime now);
+
 // After the exchange of `shown` for a certificate issued at `issued_at`: a rotation that was asked for is
 // done, and everything older is worthless.
 store::NodeRotation rotation_after(const store::NodeRow& row, const transport::PeerCertificate& shown,

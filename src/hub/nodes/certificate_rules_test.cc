@@ -94,6 +94,24 @@ TEST(CertificateRules, WhenTheAnswerOfARotationWasLost_ThenTheSameKeyMayBeAskedF
   EXPECT_EQ(word(judge_renewal(rotated, older, "another", issued + 25h)), "revoked");
 }
 
+// A copy that renews afterwards must not shut out whoever holds the certificate of the rotation.
+TEST(CertificateRules, WhenTheHubsClockIsSlow_ThenTheCertificateOfARotationIsStillNewerThanWhatItReplaces) {
+  const auto asked = row_with(NodeState::enabled, {issued, {}});
+  const transport::PeerCertificate shown{"older", issued, ended};
+
+  EXPECT_EQ(issue_time(asked, shown, issued + 1h), issued + 1h);
+  EXPECT_EQ(issue_time(asked, shown, issued - 10min), issued + 1s);
+  EXPECT_EQ(issue_time(asked, shown, issued - 2h), issued - 2h) << "it would not be valid yet";
+  EXPECT_EQ(issue_time(plain, shown, issued - 10min), issued - 10min);
+
+  auto row = asked;
+  const auto issued_at = issue_time(row, shown, issued - 10min);
+  row.rotation = rotation_after(row, shown, issued_at);
+  row.certificate.fingerprint = "of a copy";
+  EXPECT_EQ(word(judge_attachment(row, {"newest", issued_at, ended}, issued)), "yes");
+  EXPECT_EQ(word(judge_attachment(row, shown, issued)), "revoked");
+}
+
 TEST(CertificateRules, WhenACertificateIsExchanged_ThenOnlyARotationThatWasAskedForMakesOthersWorthless) {
   const transport::PeerCertificate shown{"older", issued, ended};
   const auto asked = row_with(NodeState::enabled, {issued + 1h, {}});

@@ -14,6 +14,7 @@ struct RenewalService::Candidate {
   transport::PeerCertificate shown;
   crypto::CertificateRequest request;
   WallTime now;
+  WallTime issue_at;
   store::NodeCertificate next;
   WallTime issued_at;
 };
@@ -68,14 +69,16 @@ Result<RenewalService::Candidate> RenewalService::examine(const RenewalRequest& 
                       std::move(csr),
                       clock_.wall_now(),
                       {},
+                      {},
                       {}};
+  candidate.issue_at = issue_time(record->row, candidate.shown, candidate.now);
   OUTHAUL_CHECK(judge_renewal(record->row, candidate.shown, crypto::sha256_hex(candidate.request.spki()),
                               candidate.now));
   return candidate;
 }
 
 Result<Bytes> RenewalService::issue(Candidate& candidate) {
-  const crypto::Validity validity{candidate.now, certificate_lifetime(needs_.settings)};
+  const crypto::Validity validity{candidate.issue_at, certificate_lifetime(needs_.settings)};
   OUTHAUL_TRY(certificate,
               needs_.keys.authority.issue_node(candidate.request, candidate.identity, validity, random_));
   candidate.next = describe_certificate(certificate);

@@ -9,8 +9,10 @@ namespace outhaul::hub {
 namespace {
 
 // The hub keeps finished output until somebody removes it, so only the disk's floor bounds it.
-stream::StreamStoreConfig store_config() {
+stream::StreamStoreConfig store_config(const HubSettings& settings) {
   stream::StreamStoreConfig config;
+  config.small_stream_bytes = settings.files.small_stream_bytes;
+  config.segment_bytes = settings.files.segment_bytes;
   config.quota_bytes = std::numeric_limits<std::uint64_t>::max();
   return config;
 }
@@ -28,18 +30,16 @@ Result<stream::RecordView> last_record(ByteView records) {
 
 }  // namespace
 
-HubStreams::HubStreams(const HubPorts& ports, bool journal_must_exist)
+HubStreams::HubStreams(const HubPorts& ports, const HubSettings& settings)
     : disk_(ports.disk),
       log_(ports.log),
-      journal_must_exist_(journal_must_exist),
-      store_(ports.executor, disk_, store_config()) {}
+      journal_config_{settings.journal_must_exist, settings.files.checkpoint_bytes},
+      store_(ports.executor, disk_, store_config(settings)) {}
 
 Task<Result<void>> HubStreams::open(std::vector<stream::JournalOwner*> others) {
   std::vector<stream::JournalOwner*> owners{&store_};
   owners.insert(owners.end(), others.begin(), others.end());
-  stream::JournalConfig config;
-  config.must_exist = journal_must_exist_;
-  auto journal = co_await stream::Journal::open(disk_, std::move(owners), config);
+  auto journal = co_await stream::Journal::open(disk_, std::move(owners), journal_config_);
   if (!journal) co_return fail(std::move(journal).error().during("open the stream journal"));
   journal_ = std::move(*journal);
   auto recovered = co_await store_.recover(*journal_);

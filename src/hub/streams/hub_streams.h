@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "hub/hub_ports.h"
+#include "hub/hub_settings.h"
 #include "store/database.h"
 #include "stream/journal.h"
 #include "stream/stream_store.h"
@@ -13,7 +14,7 @@ namespace outhaul::hub {
 
 class HubStreams {
  public:
-  HubStreams(const HubPorts& ports, bool journal_must_exist);
+  HubStreams(const HubPorts& ports, const HubSettings& settings);
 
   // Reads back every stream, and what `others` keep in the same journal; they outlive it. Cuts are logged,
   // with file and offset. Errors as stream::Journal::open().
@@ -28,7 +29,7 @@ class HubStreams {
 
   stream::Disk& disk_;
   const Log& log_;
-  bool journal_must_exist_;
+  stream::JournalConfig journal_config_;
   stream::StreamStore store_;
   std::unique_ptr<stream::Journal> journal_;  // null before open()
 };
