@@ -1,4 +1,4 @@
-// outhaul node list|show|drain|rotate|remove|token
+// outhaul node list|show|drain|rotate|remove|pending|approve|deny|token
 
 #include <cstdio>
 #include <memory>
@@ -22,6 +22,9 @@ struct NodeOptions {
   std::vector<std::string> labels;
   std::string expires_in;
   bool undo = false;
+  bool approve = false;
+  std::string id;
+  std::string fingerprint;
 };
 using Options = std::shared_ptr<NodeOptions>;  // filled by the parser, read by the action later
 
@@ -100,6 +103,7 @@ Task<int> remove_node(Cli& cli, Options options) {
 Task<int> create_token(Cli& cli, Options options) {
   json::object body;
   if (!options->pool.empty()) body["pool"] = options->pool;
+  if (options->approve) body["approve"] = true;
   if (!options->expires_in.empty()) body["expires_in"] = options->expires_in;
   if (!options->labels.empty()) {
     auto labels = parse_pairs(options->labels, "--label");
@@ -121,6 +125,60 @@ Task<int> create_token(Cli& cli, Options options) {
   co_return exit_code::done;
 }
 
+Task<int> revoke_token(Cli& cli, Options options) {
+  auto api = Api::open(cli);
+  if (!api) co_return report(api.error());
+  const auto target = "/api/v1/node-tokens/" + http::percent_encode(options->id);
+  const auto answer = co_await api->call(http::Method::del, target);
+  if (!answer) co_return report(answer.error());
+  if (!cli.options.json) std::fputs("revoked; no node can enrol with it\n", stdout);
+  co_return exit_code::done;
+}
+
+Task<int> decide(Cli& cli, Options options, bool is_approved) {
+  auto api = Api::open(cli);
+  if (!api) co_return report(api.error());
+  json::object body{{"approve", is_approved}, {"fingerprint", options->fingerprint}};
+  const auto target = "/api/v1/enrolments/" + http::percent_encode(options->id);
+  const auto answer = co_await api->call(http::Method::post, target, json::serialize(body));
+  if (!answer) co_return report(answer.error());
+  if (!cli.options.json) {
+    std::fputs(is_approved ? "approved; the machine becomes a node when it asks again\n"
+                           : "denied; the token is of no use any more\n",
+               stdout);
+  }
+  co_return exit_code::done;
+}
+
+void add_approval_command(CLI::App& group, const Options& options, Invocation& invocation, bool is_approved) {
+  auto* command = group.add_subcommand(
+      is_approved ? "approve" : "deny",
+      is_approved ? "Let a machine that waits become a node" : "Refuse a machine that waits, and its token");
+  command->add_option("id", options->id, "As `outhaul node pending` shows it")->required()->type_name("ID");
+  command->add_option("--fingerprint", options->fingerprint, "As the machine itself shows it")
+      ->required()
+      ->type_name("sha256:HEX");
+  add_json_flag(*command, invocation);
+  command->callback([&invocation, options, is_approved] {
+    invocation.action = [options, is_approved](Cli& cli) { return decide(cli, options, is_approved); };
+  });
+}
+
+void add_approval_commands(CLI::App& group, const Options& options, Invocation& invocation) {
+  auto* pending = group.add_subcommand("pending", "List machines that wait to become nodes");
+  add_json_flag(*pending, invocation);
+  pending->callback([&invocation] {
+    invocation.action = [](Cli& cli) {
+      std::vector<Column> columns{text_column("ID", "id"), text_column("NAME", "name"),
+                                  text_column("FROM", "address"), text_column("EXPIRES", "expires_at"),
+                                  text_column("FINGERPRINT", "fingerprint")};
+      return show_list(cli, "/api/v1/enrolments", std::move(columns));
+    };
+  });
+  add_approval_command(group, options, invocation, true);
+  add_approval_command(group, options, invocation, false);
+}
+
 void add_token_commands(CLI::App& group, const Options& options, Invocation& invocation) {
   auto* token = group.add_subcommand("token", "One-time tokens with which nodes enrol");
   token->require_subcommand(1);
@@ -132,6 +190,8 @@ void add_token_commands(CLI::App& group, const Options& options, Invocation& inv
       ->allow_extra_args(false);
   takes_duration(
       create->add_option("--expires-in", options->expires_in, "How long it is good for (default 1h)"));
+  create->add_flag("--approve", options->approve,
+                   "Wait for an operator to compare the node's fingerprint: `outhaul node pending`");
   add_json_flag(*create, invocation);
   create->callback([&invocation, options] {
     invocation.action = [options](Cli& cli) { return create_token(cli, options); };
@@ -144,6 +204,12 @@ void add_token_commands(CLI::App& group, const Options& options, Invocation& inv
                                   text_column("EXPIRES", "expires_at"), text_column("NODE", "node_id")};
       return show_list(cli, "/api/v1/node-tokens", std::move(columns));
     };
+  });
+  auto* revoke = token->add_subcommand("revoke", "Make an unused token worthless");
+  revoke->add_option("id", options->id, "As `outhaul node token list` shows it")->required()->type_name("ID");
+  add_json_flag(*revoke, invocation);
+  revoke->callback([&invocation, options] {
+    invocation.action = [options](Cli& cli) { return revoke_token(cli, options); };
   });
 }
 
@@ -193,6 +259,7 @@ void add_node_commands(CLI::App& app, Invocation& invocation) {
     invocation.action = [options](Cli& cli) { return remove_node(cli, options); };
   });
 
+  add_approval_commands(*group, options, invocation);
   add_token_commands(*group, options, invocation);
 }
 

@@ -293,6 +293,14 @@ Task<Result<void>> NodeProcess::depart() {
   co_return node::retire_identity(data_);
 }
 
+// On standard error, so that a script that reads the outcome is not in the way of whoever compares.
+void say_that_it_waits(const std::string& fingerprint) {
+  fmt::print(
+      stderr,
+      "waiting for approval; the operator must see the same fingerprint (`outhaul node pending`):\n  {}\n",
+      fingerprint);
+}
+
 }  // namespace
 
 std::filesystem::path launcher_program() {
@@ -306,8 +314,12 @@ Result<node::Enrolment> enrol(const NodeOptions& options) {
   OUTHAUL_TRY(token, crypto::read_secret({"enrolment token", options.token_file, options.token}));
   OUTHAUL_TRY(data, crypto::DataDirectory::create_or_open(options.data, crypto::DataOwner::node));
   OUTHAUL_CHECK(make_stream_directory(data.file("streams")));
-  node::EnrolmentOrder order{url, fingerprint, std::move(token),
-                             options.name.empty() ? default_node_name() : options.name, options.is_ephemeral};
+  node::EnrolmentOrder order{url,
+                             fingerprint,
+                             std::move(token),
+                             options.name.empty() ? default_node_name() : options.name,
+                             say_that_it_waits,
+                             options.is_ephemeral};
   SystemClock clock;
   crypto::SystemRandom random;
   asio::io_context io(1);

@@ -14,6 +14,19 @@ struct Redemption {
   bool operator==(const Redemption&) const = default;
 };
 
+enum class Approval { asked = 0, given = 1, denied = 2 };
+
+// Who wants to redeem a token that needs approval. The first to ask is the only one who may.
+struct EnrolmentWish {
+  Bytes key_hash;           // as Redemption's
+  std::string fingerprint;  // of the node's TLS key, as both sides show it
+  std::string name;         // of the node
+  std::string address;      // where it asked from
+  WallTime asked_at;
+  Approval approval = Approval::asked;
+  bool operator==(const EnrolmentWish&) const = default;
+};
+
 struct EnrolmentTokenRow {
   EnrolmentTokenId id;
   Bytes hash;  // SHA-256 of the token, 32 bytes; unique
@@ -24,6 +37,8 @@ struct EnrolmentTokenRow {
   Labels labels;
   Planes planes;
   std::optional<Redemption> redemption;
+  bool needs_approval = false;
+  std::optional<EnrolmentWish> wish;
   bool operator==(const EnrolmentTokenRow&) const = default;
 };
 
@@ -50,6 +65,13 @@ class EnrolmentTokenStore : public EnrolmentTokenReader {
   // is unknown, the token has expired at `use.redeemed_at`, or another key used it; the message is the
   // same for all three.
   virtual Result<RedeemOutcome> redeem(const Bytes& hash, const Redemption& use) = 0;
+  // Notes who wants to redeem a token that needs approval, and gives what stands there: another's wish is
+  // never replaced. enrolment_token_invalid as redeem(), at `wish.asked_at`.
+  virtual Result<EnrolmentWish> ask(const Bytes& hash, const EnrolmentWish& wish) = 0;
+  // Final. not_found: no such token, or nobody has asked. conflict: the wish has another fingerprint, or was
+  // decided otherwise.
+  virtual Result<void> decide(const EnrolmentTokenId& id, const std::string& fingerprint,
+                              Approval approval) = 0;
   // An unused token is forgotten; a used one is `conflict`, an unknown one `not_found`.
   virtual Result<void> revoke(const EnrolmentTokenId& id) = 0;
   // Forgets every unused token; gives how many. For a restore: one may have been used since the backup.

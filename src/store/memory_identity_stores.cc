@@ -105,6 +105,7 @@ Result<void> MemoryEnrolmentTokenStore::add(const EnrolmentTokenRow& token) {
   }
   EnrolmentTokenRow fresh = token;
   fresh.redemption.reset();
+  fresh.wish.reset();
   tokens_.put(token.id, std::move(fresh));
   return {};
 }
@@ -120,6 +121,34 @@ Result<RedeemOutcome> MemoryEnrolmentTokenStore::redeem(const Bytes& hash, const
   used.redemption = use;
   tokens_.put(used.id, used);
   return RedeemOutcome{.is_first = true, .redemption = use};
+}
+
+Result<EnrolmentWish> MemoryEnrolmentTokenStore::ask(const Bytes& hash, const EnrolmentWish& wish) {
+  const auto* token = find_hashed(hash);
+  if (token == nullptr || !token->needs_approval || token->expires_at <= wish.asked_at)
+    return enrolment_token_refused();
+  if (!token->wish) {
+    EnrolmentTokenRow asked = *token;
+    asked.wish = wish;
+    asked.wish->approval = Approval::asked;
+    tokens_.put(asked.id, asked);
+    return *asked.wish;
+  }
+  if (token->wish->key_hash != wish.key_hash) return enrolment_token_refused();
+  return *token->wish;
+}
+
+Result<void> MemoryEnrolmentTokenStore::decide(const EnrolmentTokenId& id, const std::string& fingerprint,
+                                               Approval approval) {
+  const auto* token = tokens_.find(id);
+  if (token == nullptr || !token->wish) return nobody_asked();
+  const auto& wish = *token->wish;
+  if (wish.fingerprint != fingerprint) return decided_otherwise();
+  if (wish.approval != Approval::asked && wish.approval != approval) return decided_otherwise();
+  EnrolmentTokenRow decided = *token;
+  decided.wish->approval = approval;
+  tokens_.put(id, std::move(decided));
+  return {};
 }
 
 Result<void> MemoryEnrolmentTokenStore::revoke(const EnrolmentTokenId& id) {

@@ -30,6 +30,8 @@ class MemoryEnrolmentTokenStore final : public EnrolmentTokenStore {
   Result<Page<EnrolmentTokenRow>> list(const PageRequest& page) override;
   Result<void> add(const EnrolmentTokenRow& token) override;
   Result<RedeemOutcome> redeem(const Bytes& hash, const Redemption& use) override;
+  Result<EnrolmentWish> ask(const Bytes& hash, const EnrolmentWish& wish) override;
+  Result<void> decide(const EnrolmentTokenId& id, const std::string& fingerprint, Approval approval) override;
   Result<void> revoke(const EnrolmentTokenId& id) override;
   Result<std::uint64_t> revoke_unused() override;
   Result<std::uint64_t> prune(WallTime time) override;

@@ -75,4 +75,10 @@ std::unexpected<Error> enrolment_token_refused() {
   return fail(ErrorCode::enrolment_token_invalid, "enrolment token: unknown, expired or used by another key");
 }
 
+std::unexpected<Error> nobody_asked() { return fail(ErrorCode::not_found, "enrolment: nobody has asked"); }
+
+std::unexpected<Error> decided_otherwise() {
+  return fail(ErrorCode::conflict, "enrolment: another fingerprint asked, or it was decided otherwise");
+}
+
 }  // namespace outhaul::store

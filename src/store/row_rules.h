@@ -24,5 +24,8 @@ std::unexpected<Error> row_exists(std::string_view noun);
 std::unexpected<Error> task_is_final();
 // One answer for a token that is unknown, expired or used by another key: a guesser learns nothing.
 std::unexpected<Error> enrolment_token_refused();
+// Of a decision about an enrolment.
+std::unexpected<Error> nobody_asked();
+std::unexpected<Error> decided_otherwise();
 
 }  // namespace outhaul::store

@@ -129,6 +129,48 @@ TEST_P(IdentityStores, WhenFactsOfANodeArrive_ThenOnlyTheyChange) {
   EXPECT_EQ(load_node(expected.id), expected);
 }
 
+// proves A9
+TEST_P(IdentityStores, WhenATokenNeedsApproval_ThenTheFirstWishStandsAndADecisionIsFinal) {
+  EnrolmentTokenRow token;
+  token.id = next_id<EnrolmentTokenId>();
+  token.hash = Bytes(32, 'h');
+  token.created_by = next_id<AccountId>();
+  token.created_at = WallTime{1};
+  token.expires_at = WallTime{1000};
+  token.pool = "p";
+  token.needs_approval = true;
+  ASSERT_TRUE(write([&](Transaction& tx) { return tx.enrolment_tokens.add(token); }));
+  const EnrolmentWish first{Bytes(32, 'k'), "sha256:1", "alpha", "10.0.0.1:1", WallTime{10}, Approval::asked};
+  auto other = first;
+  other.key_hash = Bytes(32, 'o');
+  auto late = first;
+  late.asked_at = WallTime{1000};
+  const auto ask = [&](const EnrolmentWish& wish) {
+    return write([&](Transaction& tx) -> Result<void> {
+      OUTHAUL_CHECK(tx.enrolment_tokens.ask(token.hash, wish));
+      return {};
+    });
+  };
+  const auto decide = [&](const std::string& fingerprint, Approval approval) {
+    return write(
+        [&](Transaction& tx) { return tx.enrolment_tokens.decide(token.id, fingerprint, approval); });
+  };
+  EXPECT_EQ(code_of(decide("sha256:1", Approval::given)), ErrorCode::not_found);
+
+  ASSERT_TRUE(ask(first));
+
+  EXPECT_TRUE(ask(first));
+  EXPECT_EQ(code_of(ask(other)), ErrorCode::enrolment_token_invalid);
+  EXPECT_EQ(code_of(ask(late)), ErrorCode::enrolment_token_invalid);
+  EXPECT_EQ(code_of(decide("sha256:2", Approval::given)), ErrorCode::conflict);
+  EXPECT_TRUE(decide("sha256:1", Approval::given));
+  EXPECT_TRUE(decide("sha256:1", Approval::given));
+  EXPECT_EQ(code_of(decide("sha256:1", Approval::denied)), ErrorCode::conflict);
+  token.wish = first;
+  token.wish->approval = Approval::given;
+  EXPECT_EQ(*read([&](ReadTransaction& tx) { return tx.enrolment_tokens.find_by_hash(token.hash); }), token);
+}
+
 TEST_P(IdentityStores, WhenANodeIsUnknown_ThenEveryChangeIsNotFound) {
   const auto id = next_id<NodeId>();
 

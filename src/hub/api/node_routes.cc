@@ -1,4 +1,5 @@
 #include "base/duration_text.h"
+#include "crypto/fingerprint.h"
 #include "http/json_reader.h"
 #include "hub/api/query_reader.h"
 #include "hub/api/routes.h"
@@ -23,9 +24,8 @@ Bytes base64_of(http::JsonReader& json, std::string_view key) {
   return bytes.value_or(Bytes());
 }
 
-Answer enrol(Hub& hub, http::RequestContext& context) {
-  OUTHAUL_CO_TRY(body, co_await context.read_body(max_body_bytes));
-  OUTHAUL_CO_TRY(json, http::JsonReader::parse(body));
+Result<EnrolmentRequest> read_enrolment(ByteView body, const std::string& address) {
+  OUTHAUL_TRY(json, http::JsonReader::parse(body));
   EnrolmentRequest request;
   request.token = json.string("token", max_token_bytes);
   request.csr_pem = json.string("csr", max_csr_bytes);
@@ -33,15 +33,41 @@ Answer enrol(Hub& hub, http::RequestContext& context) {
   request.proof = base64_of(json, "proof");
   request.name = json.string("name", max_name_bytes);
   request.is_ephemeral = json.find_boolean("ephemeral").value_or(false);
-  OUTHAUL_CO_CHECK(json.finish());
-  const auto name = request.name;
-  auto answer = co_await hub.enrolment().enrol(std::move(request));
+  request.address = address;
+  OUTHAUL_CHECK(json.finish());
+  return request;
+}
+
+void note_enrolment_refused(Hub& hub, const EnrolmentRequest& request, const Error& reason) {
+  hub.audit().note_refusal(audit::AuditEntry(audit::AuditAction::enrolment_refused, "", request.name)
+                               .with("address", request.address)
+                               .refused_by(reason));
+}
+
+// 202: the machine shows its fingerprint and asks again.
+Answer answer_waiting(Hub& hub, WaitingEnrolment waiting) {
+  const auto& wish = *waiting.token.wish;
+  if (waiting.is_new) {
+    audit::AuditEntry entry(audit::AuditAction::enrolment_asked, "", waiting.token.id.text());
+    entry = std::move(entry).with("name", wish.name).with("address", wish.address);
+    OUTHAUL_CO_CHECK(co_await hub.audit().write(std::move(entry).with("fingerprint", wish.fingerprint)));
+  }
+  co_return item_response(202, waiting.token, write_waiting_enrolment);
+}
+
+Answer enrol(Hub& hub, http::RequestContext& context) {
+  OUTHAUL_CO_TRY(body, co_await context.read_body(max_body_bytes));
+  OUTHAUL_CO_TRY(request, read_enrolment(body, context.peer().address));
+  auto asked = co_await hub.enrolment().ask_approval(request);
+  if (!asked) note_enrolment_refused(hub, request, asked.error());
+  OUTHAUL_CO_CHECK(asked);
+  if (*asked) co_return co_await answer_waiting(hub, std::move(**asked));
+  auto answer = co_await hub.enrolment().enrol(request);
   if (!answer) {
-    hub.audit().note_refusal(audit::AuditEntry(audit::AuditAction::enrolment_refused, "", name)
-                                 .with("address", context.peer().address)
-                                 .refused_by(answer.error()));
+    note_enrolment_refused(hub, request, answer.error());
     co_return fail(answer.error());
   }
+  const auto& name = request.name;
   const auto node = hub.nodes().find(name);
   audit::AuditEntry entry(audit::AuditAction::node_enrolled, "", node ? (*node)->row.id.text() : name);
   entry = std::move(entry).with("name", name).with("address", context.peer().address);
@@ -56,6 +82,7 @@ Result<NodeTokenWish> read_wish(ByteView body) {
   OUTHAUL_TRY(json, http::JsonReader::parse(body));
   wish.pool = json.find_string("pool", max_name_bytes).value_or(wish.pool);
   for (auto& [name, value] : json.find_string_map("labels")) wish.labels.emplace(name, value);
+  wish.needs_approval = json.find_boolean("approve").value_or(false);
   if (json.has("planes")) {
     const auto planes = json.find_strings("planes", wire::plane_count);
     wish.planes = store::Planes(planes.begin(), planes.end());
@@ -90,6 +117,48 @@ Answer list_node_tokens(Hub& hub, http::RequestContext& context) {
   OUTHAUL_CO_CHECK(query.finish());
   OUTHAUL_CO_TRY(tokens, co_await hub.enrolment().list_tokens(std::move(page)));
   co_return page_response(tokens.rows, tokens.next_cursor, write_node_token);
+}
+
+Answer revoke_node_token(Hub& hub, http::RequestContext& context, Principal principal) {
+  const auto id = EnrolmentTokenId::parse(context.path_value("id"));
+  if (!id) co_return fail(ErrorCode::not_found, "no such token");
+  OUTHAUL_CO_CHECK(co_await hub.enrolment().revoke_token(*id));
+  OUTHAUL_CO_CHECK(co_await hub.audit().write(
+      audit::AuditEntry(audit::AuditAction::node_token_revoked, principal.account.text(), id->text())));
+  co_return http::Response{.status = 204, .headers = {}, .body = {}};
+}
+
+Answer list_waiting(Hub& hub, http::RequestContext& context) {
+  QueryReader query(context.request().query);
+  const auto page = query.page();
+  OUTHAUL_CO_CHECK(query.finish());
+  OUTHAUL_CO_TRY(waiting, co_await hub.enrolment().list_waiting());
+  // Newest first, as they come.
+  std::erase_if(waiting,
+                [&page](const auto& row) { return !page.cursor.empty() && row.id.text() >= page.cursor; });
+  std::string next;
+  if (waiting.size() > page.limit) {
+    waiting.resize(page.limit);
+    next = waiting.back().id.text();
+  }
+  co_return page_response(waiting, next, write_waiting_enrolment);
+}
+
+Answer decide_enrolment(Hub& hub, http::RequestContext& context, Principal principal) {
+  const auto id = EnrolmentTokenId::parse(context.path_value("id"));
+  if (!id) co_return fail(ErrorCode::not_found, "no such enrolment");
+  OUTHAUL_CO_TRY(body, co_await context.read_body(max_body_bytes));
+  OUTHAUL_CO_TRY(json, http::JsonReader::parse(body));
+  const bool is_approved = json.boolean("approve");
+  const auto fingerprint = crypto::Fingerprint::parse(json.string("fingerprint", max_name_bytes));
+  if (!fingerprint) json.refuse("fingerprint", "must be sha256: and 64 hex digits");
+  OUTHAUL_CO_CHECK(json.finish());
+  OUTHAUL_CO_CHECK(co_await hub.enrolment().decide(*id, fingerprint->text(), is_approved));
+  const auto action =
+      is_approved ? audit::AuditAction::enrolment_approved : audit::AuditAction::enrolment_denied;
+  audit::AuditEntry entry(action, principal.account.text(), id->text());
+  OUTHAUL_CO_CHECK(co_await hub.audit().write(std::move(entry).with("fingerprint", fingerprint->text())));
+  co_return http::Response{.status = 204, .headers = {}, .body = {}};
 }
 
 Answer list_nodes(Hub& hub, http::RequestContext& context) {
@@ -140,6 +209,16 @@ void add_node_routes(RouteTable& table, Hub& hub) {
             });
   table.add(Method::get, "/node-tokens", "list_node_tokens", Action::manage_nodes,
             [&hub](http::RequestContext& context, Principal) { return list_node_tokens(hub, context); });
+  table.add(Method::del, "/node-tokens/{id}", "revoke_node_token", Action::manage_nodes,
+            [&hub](http::RequestContext& context, Principal who) {
+              return revoke_node_token(hub, context, std::move(who));
+            });
+  table.add(Method::get, "/enrolments", "list_enrolments", Action::manage_nodes,
+            [&hub](http::RequestContext& context, Principal) { return list_waiting(hub, context); });
+  table.add(Method::post, "/enrolments/{id}", "decide_enrolment", Action::manage_nodes,
+            [&hub](http::RequestContext& context, Principal who) {
+              return decide_enrolment(hub, context, std::move(who));
+            });
   table.add(Method::get, "/nodes", "list_nodes", Action::see_nodes,
             [&hub](http::RequestContext& context, Principal) { return list_nodes(hub, context); });
   table.add(

@@ -29,6 +29,7 @@ void write_node_token_fields(http::JsonWriter& json, const store::EnrolmentToken
   json.end_array();
   write_time(json, "created_at", row.created_at);
   write_time(json, "expires_at", row.expires_at);
+  json.field("needs_approval", row.needs_approval);
   write_text_or_null(json, "node_id", row.redemption ? row.redemption->node.text() : std::string());
 }
 
@@ -111,6 +112,16 @@ void write_user_key(http::JsonWriter& json, const store::UserKeyRow& row) {
 void write_node_token(http::JsonWriter& json, const store::EnrolmentTokenRow& row) {
   json.begin_object();
   write_node_token_fields(json, row);
+  json.end_object();
+}
+
+void write_waiting_enrolment(http::JsonWriter& json, const store::EnrolmentTokenRow& row) {
+  json.begin_object().field("id", row.id.text()).field("name", row.wish->name);
+  json.field("fingerprint", row.wish->fingerprint)
+      .field("address", row.wish->address)
+      .field("pool", row.pool);
+  write_time(json, "asked_at", row.wish->asked_at);
+  write_time(json, "expires_at", row.expires_at);
   json.end_object();
 }
 

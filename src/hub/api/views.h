@@ -49,6 +49,8 @@ struct NodeTokenFacts {
   const std::string& deployment;
   std::string ca_fingerprint;
 };
+// A token that somebody asked to redeem and that needs approval.
+void write_waiting_enrolment(http::JsonWriter& json, const store::EnrolmentTokenRow& row);
 void write_new_node_token(http::JsonWriter& json, const NodeTokenFacts& facts);
 void write_node(http::JsonWriter& json, const NodeRecord& record);
 std::string_view name_of(store::Role role);

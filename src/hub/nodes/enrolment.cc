@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "crypto/digest.h"
+#include "crypto/fingerprint.h"
 #include "crypto/statement.h"
 #include "crypto/token.h"
 #include "http/json_writer.h"
@@ -41,6 +42,12 @@ struct EnrolmentService::Candidate {
   store::Redemption redemption;
 };
 
+// An approval is of these keys and no others.
+bool EnrolmentService::is_approved(const store::EnrolmentTokenRow& token, const Candidate& candidate) {
+  return token.wish && token.wish->approval == store::Approval::given &&
+         token.wish->key_hash == candidate.redemption.key_hash;
+}
+
 EnrolmentService::EnrolmentService(const HubPorts& ports, const HubSettings& settings, const HubKeys& keys,
                                    NodeRegistry& registry)
     : clock_(ports.clock),
@@ -62,6 +69,7 @@ Task<Result<NewNodeToken>> EnrolmentService::create_token(NodeTokenWish wish) {
   row.pool = std::move(wish.pool);
   row.labels = std::move(wish.labels);
   row.planes = std::move(wish.planes);
+  row.needs_approval = wish.needs_approval;
   auto work = [row](store::Transaction& tx) { return tx.enrolment_tokens.add(row); };
   OUTHAUL_CO_CHECK(co_await database_.transact(std::move(work)));
   co_return NewNodeToken{std::move(row), std::move(token.text)};
@@ -72,12 +80,64 @@ Task<Result<store::Page<store::EnrolmentTokenRow>>> EnrolmentService::list_token
   co_return co_await database_.read(std::move(work));
 }
 
+Task<Result<void>> EnrolmentService::revoke_token(EnrolmentTokenId id) {
+  auto work = [id](store::Transaction& tx) { return tx.enrolment_tokens.revoke(id); };
+  co_return co_await database_.transact(std::move(work));
+}
+
+Task<Result<std::optional<WaitingEnrolment>>> EnrolmentService::ask_approval(EnrolmentRequest request) {
+  OUTHAUL_CO_CHECK(check(request));
+  const auto hash = crypto::sha256(request.token);
+  OUTHAUL_CO_TRY(token, co_await find_usable_token(hash));
+  if (!token.needs_approval || token.redemption) co_return std::nullopt;
+  OUTHAUL_CO_TRY(csr, crypto::CertificateRequest::parse_pem(request.csr_pem));
+  store::EnrolmentWish wish;
+  wish.key_hash = crypto::sha256(csr.spki() + request.signing_key);
+  wish.fingerprint = crypto::Fingerprint::of_spki(csr.spki()).text();
+  wish.name = request.name;
+  wish.address = request.address;
+  wish.asked_at = clock_.wall_now();
+  const bool is_new = !token.wish;
+  auto work = [hash, wish](store::Transaction& tx) { return tx.enrolment_tokens.ask(hash, wish); };
+  OUTHAUL_CO_TRY(held, co_await database_.transact(std::move(work)));
+  if (held.approval == store::Approval::given) co_return std::nullopt;
+  if (held.approval == store::Approval::denied)
+    co_return fail(ErrorCode::denied, "an operator denied this enrolment");
+  token.wish = std::move(held);
+  co_return WaitingEnrolment{std::move(token), is_new};
+}
+
+Task<Result<std::vector<store::EnrolmentTokenRow>>> EnrolmentService::list_waiting() {
+  std::vector<store::EnrolmentTokenRow> waiting;
+  store::PageRequest page{store::max_page_rows, {}};
+  do {
+    OUTHAUL_CO_TRY(tokens, co_await list_tokens(page));
+    page.cursor = tokens.next_cursor;
+    for (auto& row : tokens.rows) {
+      const bool waits = row.wish && row.wish->approval == store::Approval::asked;
+      if (waits && row.expires_at > clock_.wall_now()) waiting.push_back(std::move(row));
+    }
+  } while (!page.cursor.empty());
+  co_return waiting;
+}
+
+Task<Result<void>> EnrolmentService::decide(EnrolmentTokenId id, std::string fingerprint, bool is_approved) {
+  const auto approval = is_approved ? store::Approval::given : store::Approval::denied;
+  auto work = [id, fingerprint, approval](store::Transaction& tx) {
+    return tx.enrolment_tokens.decide(id, fingerprint, approval);
+  };
+  co_return co_await database_.transact(std::move(work));
+}
+
 // Compared and set in one transaction: of two machines with one token, one becomes a node.
 Task<Result<Bytes>> EnrolmentService::enrol(EnrolmentRequest request) {
   OUTHAUL_CO_CHECK(check(request));
   const auto hash = crypto::sha256(request.token);
   OUTHAUL_CO_TRY(token, co_await find_usable_token(hash));
   OUTHAUL_CO_TRY(candidate, make_candidate(request, token));
+  if (token.needs_approval && !is_approved(token, candidate)) {
+    co_return fail(ErrorCode::denied, "the enrolment is not approved");
+  }
   auto work = [hash, candidate](store::Transaction& tx) -> Result<store::RedeemOutcome> {
     OUTHAUL_TRY(outcome, tx.enrolment_tokens.redeem(hash, candidate.redemption));
     if (outcome.is_first) {

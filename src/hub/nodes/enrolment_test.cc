@@ -4,6 +4,7 @@
 
 #include "crypto/certificate_request.h"
 #include "crypto/digest.h"
+#include "crypto/fingerprint.h"
 #include "http/json_reader.h"
 #include "testing/hub_world.h"
 
@@ -172,6 +173,49 @@ TEST_F(EnrolmentTest, WhenAWishIsOutsideTheRules_ThenNoTokenIsMade) {
   for (const auto& wish : {bad_pool, bad_label, bad_plane}) {
     EXPECT_EQ(world.run(service().create_token(wish)).error().code(), ErrorCode::invalid);
   }
+}
+
+// proves A9
+TEST_F(EnrolmentTest, WhenATokenNeedsApproval_ThenNothingIsIssuedBeforeIt) {
+  NodeTokenWish wish;
+  wish.needs_approval = true;
+  const auto request = machine.request(make_token(std::move(wish)), "alpha");
+  EXPECT_EQ(refusal(request), ErrorCode::denied);
+
+  const auto waiting = world.run(service().ask_approval(request)).value();
+
+  ASSERT_TRUE(waiting.has_value());
+  EXPECT_TRUE(waiting->is_new);
+  const auto fingerprint = crypto::Fingerprint::of_spki(machine.tls_key.spki()).text();
+  EXPECT_EQ(waiting->token.wish->fingerprint, fingerprint);
+  EXPECT_EQ(refusal(request), ErrorCode::denied);
+  // It is durable: a hub that dies asks nobody again.
+  world.crash();
+  world.boot();
+  EXPECT_EQ(world.run(service().list_waiting()).value().size(), 1U);
+  ASSERT_TRUE(world.run(service().decide(waiting->token.id, fingerprint, true)).has_value());
+  EXPECT_FALSE(world.run(service().ask_approval(request)).value().has_value());
+  // Of these keys only: the same TLS key with another signing key is somebody else.
+  auto stolen = Machine(world.random());
+  stolen.csr_pem = machine.csr_pem;
+  EXPECT_EQ(refusal(stolen.request(request.token, "beta")), ErrorCode::denied);
+  EXPECT_TRUE(enrol(request).has_value());
+  EXPECT_TRUE(world.run(service().list_waiting()).value().empty());
+  // A lost answer is given again.
+  EXPECT_TRUE(enrol(request).has_value());
+}
+
+// proves A9
+TEST_F(EnrolmentTest, WhenNobodyDecidesInTime_ThenTheTokenHasEnded) {
+  NodeTokenWish wish;
+  wish.needs_approval = true;
+  const auto request = machine.request(make_token(std::move(wish)), "alpha");
+  ASSERT_TRUE(world.run(service().ask_approval(request)).has_value());
+
+  world.pass(2h);
+
+  EXPECT_TRUE(world.run(service().list_waiting()).value().empty());
+  EXPECT_EQ(world.run(service().ask_approval(request)).error().code(), ErrorCode::enrolment_token_invalid);
 }
 
 }  // namespace

@@ -35,6 +35,31 @@ Result<void> check_authority(const Enrolment& enrolment, const crypto::Fingerpri
               "the hub's CA bundle lacks the CA of the given fingerprint");
 }
 
+constexpr Duration ask_again_after = std::chrono::seconds(2);
+constexpr int accepted_status = 202;
+
+http::ClientRequest make_request(Bytes body) {
+  http::ClientRequest request;
+  request.method = http::Method::post;
+  request.target = "/api/v1/enroll";
+  request.headers.add("Content-Type", "application/json");
+  request.body = std::move(body);
+  return request;
+}
+
+// The answer once it is no "not yet". The fingerprint that is shown is of our own key, whatever the hub says.
+Task<Result<Bytes>> ask(http::Client& client, AsyncClock& clock, Bytes body,
+                        std::function<void()> on_waiting) {
+  for (bool is_waiting = false;;) {
+    const auto response = co_await client.call(make_request(body), max_answer_bytes);
+    if (response && response->status != accepted_status) co_return response->body;
+    const bool is_away = !response && response.error().error_class() == ErrorClass::retry;
+    if (!response && !(is_waiting && is_away)) co_return outhaul::fail(response.error());
+    if (!std::exchange(is_waiting, true)) on_waiting();
+    co_await clock.sleep_for(ask_again_after);
+  }
+}
+
 }  // namespace
 
 Task<Result<Enrolment>> enrol(const crypto::DataDirectory& directory, EnrolmentOrder order, AsyncClock& clock,
@@ -47,13 +72,12 @@ Task<Result<Enrolment>> enrol(const crypto::DataDirectory& directory, EnrolmentO
   settings.url = order.hub;
   settings.server_name = "node." + token.deployment;
   http::Client client(clock, &tls, std::move(settings));
-  http::ClientRequest request;
-  request.method = http::Method::post;
-  request.target = "/api/v1/enroll";
-  request.headers.add("Content-Type", "application/json");
-  request.body = make_body(order, keys, request_pem);
-  OUTHAUL_CO_TRY(response, co_await client.call(std::move(request), max_answer_bytes));
-  OUTHAUL_CO_TRY(enrolment, parse_enrolment_answer(response.body));
+  auto on_waiting = [&order, fingerprint = crypto::Fingerprint::of_spki(keys.tls.spki()).text()] {
+    if (order.on_waiting) order.on_waiting(fingerprint);
+  };
+  OUTHAUL_CO_TRY(answer,
+                 co_await ask(client, clock, make_body(order, keys, request_pem), std::move(on_waiting)));
+  OUTHAUL_CO_TRY(enrolment, parse_enrolment_answer(answer));
   OUTHAUL_CO_CHECK(check_authority(enrolment, order.ca_fingerprint));
   enrolment.hub = order.hub.text();
   OUTHAUL_CO_CHECK(save_identity(directory, keys, enrolment));

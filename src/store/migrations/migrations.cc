@@ -25,6 +25,10 @@ constexpr const char* doubt_sql =
 #include "store/migrations/0005_doubt.inc"
     ;
 
+constexpr const char* approval_sql =
+#include "store/migrations/0006_approval.inc"
+    ;
+
 constexpr std::array chain = {
     Migration{.number = 1,
               .name = "first",
@@ -46,6 +50,10 @@ constexpr std::array chain = {
               .name = "doubt",
               .sha256 = "c52cef1cabde5c541e0afc270ecf4c449294a5be153773051a12fbfea0a5ca67",
               .sql = doubt_sql},
+    Migration{.number = 6,
+              .name = "approval",
+              .sha256 = "b0d279a80e30d3b53501f5c824326a38594e048a4d923f671917e0a21dc59a18",
+              .sql = approval_sql},
 };
 
 }  // namespace
