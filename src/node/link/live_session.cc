@@ -31,7 +31,7 @@ Task<Error> LiveSession::run() {
   take_positions(facts_.welcome.positions());
   std::vector<StreamId> streams;
   for (const auto& [task, entry] : ports_.ledger.tasks()) streams.push_back(entry.spec.stream_id);
-  for (const auto& stream : streams) follow(stream);
+  for (const auto& stream : streams) follow(stream, StreamSender::Opening::at_once);
   group_.spawn([this] { return announce_starts(); });
   group_.spawn([this] { return tell_questions(); });
   co_return co_await tunnel_.run(*this);
@@ -124,11 +124,11 @@ void LiveSession::take_answer(const v1::AnswerQuestion& message) {
   ports_.runner.note_answer(*task);
 }
 
-void LiveSession::follow(const StreamId& stream) {
+void LiveSession::follow(const StreamId& stream, StreamSender::Opening opening) {
   const auto known = positions_.find(stream);
   const auto position = known == positions_.end() ? stream::StreamPosition() : known->second;
   if (position.complete || senders_.contains(stream)) return;
-  senders_[stream].sender = std::make_shared<StreamSender>(sender_ports_, stream, position);
+  senders_[stream].sender = std::make_shared<StreamSender>(sender_ports_, stream, position, opening);
   group_.spawn([this, stream] { return send(stream); });
 }
 

@@ -43,7 +43,8 @@ class LiveSession final : public transport::TunnelHandler {
   Task<Error> run();
   void say_goodbye(Error reason) { tunnel_.close(std::move(reason)); }
   Task<void> close();
-  void follow(const StreamId& stream);
+  void follow(const StreamId& stream,
+              StreamSender::Opening opening = StreamSender::Opening::with_first_bytes);
 
   void on_control(const v1::Control& message) override;
   void on_open(transport::IncomingChannel incoming) override;

@@ -26,8 +26,9 @@ struct StreamSender::Attempt {
   bool is_finished = false;  // everything was sent, and was wanted
 };
 
-StreamSender::StreamSender(const Ports& ports, StreamId stream, stream::StreamPosition acknowledged)
-    : ports_(ports), stream_(std::move(stream)), cursor_(acknowledged) {}
+StreamSender::StreamSender(const Ports& ports, StreamId stream, stream::StreamPosition acknowledged,
+                           Opening opening)
+    : ports_(ports), stream_(std::move(stream)), opening_(opening), cursor_(acknowledged) {}
 
 std::optional<stream::WriterHoldings> StreamSender::holdings() const {
   const auto totals = ports_.streams.find(stream_);
@@ -66,10 +67,10 @@ Task<void> StreamSender::replicate() {
 Task<StreamSender::Outcome> StreamSender::attempt(bool with_envelope) {
   const auto target = wire::ChannelTarget::parse("stream", "stream:" + stream_.text());
   adopt(cursor_.acknowledged());
-  // Opened with the first bytes, so that both leave in one message.
-  if (!co_await ports_.streams.wait_for_more(stream_, cursor_.position().offset) || !holdings()) {
-    co_return Outcome::done;
+  if (opening_ == Opening::with_first_bytes) {
+    static_cast<void>(co_await ports_.streams.wait_for_more(stream_, cursor_.position().offset));
   }
+  if (!holdings()) co_return Outcome::done;
   auto channel = ports_.tunnel.open(*target, make_open(with_envelope));
   if (!channel) {
     ports_.log.failure("a stream is not opened", channel.error());

@@ -31,8 +31,12 @@ class StreamSender : public std::enable_shared_from_this<StreamSender> {
     // The hub durably holds the stream up to a position that can be.
     std::function<void(const StreamId&, stream::StreamPosition)> on_held;
   };
+  enum class Opening {
+    with_first_bytes,  // of a task that this session has brought: both leave in one message
+    at_once,  // of one that was here before: a hub that was restored learns of it, also when it is silent
+  };
   // `acknowledged`: what the hub said at the session's start that it holds.
-  StreamSender(const Ports& ports, StreamId stream, stream::StreamPosition acknowledged);
+  StreamSender(const Ports& ports, StreamId stream, stream::StreamPosition acknowledged, Opening opening);
 
   // Completes when everything is sent and its channel finished, or the stream is gone. A hub that refuses is
   // asked again, ever more slowly. The session's end cancels it.
@@ -58,6 +62,7 @@ class StreamSender : public std::enable_shared_from_this<StreamSender> {
 
   const Ports& ports_;
   StreamId stream_;
+  Opening opening_;
   stream::WriterCursor cursor_;
 };
 
