@@ -50,6 +50,7 @@ TEST_F(AdmissionTest, WhenTheTokenIsRevoked_ThenWhatItStartedEndsAtOnce) {
   EXPECT_EQ(outcome_->error().code(), ErrorCode::unauthenticated);
 }
 
+// proves X53
 TEST_F(AdmissionTest, WhenTheAccountIsDisabled_ThenWhatItStartedEndsAtOnce) {
   const auto ann = admitted();
   begin(ann);
